@@ -1,0 +1,1 @@
+"""Finds and removes the edges that an attacker planted in a graph."""

@@ -1,0 +1,362 @@
+"""The one value that flows through everything: an undirected attributed graph, immutable."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any, Self, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from focusedcleaner.errors import InputError
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+_T = TypeVar("_T", bound=np.generic)
+
+UNKNOWN = -1
+"""The label of a node whose class is not known."""
+
+
+def _frozen(array: NDArray[_T]) -> NDArray[_T]:
+    array.flags.writeable = False
+    return array
+
+
+def _integers(values: ArrayLike, what: str) -> IntArray:
+    array = np.asarray(values)
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise InputError(f"{what} must be whole numbers, not {array.dtype}")
+    return np.array(array, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Which nodes a model trains on, validates on and is tested on: three disjoint lists of node numbers.
+
+    >>> Split([0, 3], [1], [2, 4]).train
+    array([0, 3])
+    """
+
+    train: IntArray
+    val: IntArray
+    test: IntArray
+
+    def __post_init__(self) -> None:
+        for name in ("train", "val", "test"):
+            nodes = _integers(getattr(self, name), f"the split's {name} list")
+            if nodes.ndim != 1:
+                raise InputError(f"the split's {name} list must be flat")
+            object.__setattr__(self, name, _frozen(np.sort(nodes)))
+        everyone = np.concatenate([self.train, self.val, self.test])
+        nodes, counts = np.unique(everyone, return_counts=True)
+        if len(nodes) and nodes[0] < 0:
+            raise InputError(f"the split names node {nodes[0]}: node numbers start at 0")
+        if (counts > 1).any():
+            raise InputError(f"the split names node {nodes[counts > 1][0]} twice: its lists must not overlap")
+
+    @property
+    def largest(self) -> int:
+        """The largest node number named, −1 where none is."""
+        return max((int(part[-1]) for part in (self.train, self.val, self.test) if len(part)), default=-1)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Split) and all(
+            np.array_equal(getattr(self, part), getattr(other, part)) for part in ("train", "val", "test")
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @classmethod
+    def random(cls, labels: ArrayLike, *, seed: int = 0, train: float = 0.1, val: float = 0.1) -> Self:
+        """Draw a stratified split: each class gives its share to each part; what is left is tested on.
+
+        Where labels are unknown (−1), the labelled nodes alone are shared out between training and validation, in the
+        proportion of ``train`` to ``val``, and all others are tested on.
+
+        >>> split = Split.random([0] * 50 + [1] * 50, seed=1)
+        >>> len(split.train), len(split.val), len(split.test)
+        (10, 10, 80)
+        """
+        known = _integers(labels, "labels")
+        if not (train > 0 and val >= 0 and train + val <= 1):
+            raise InputError(f"a split of {train:g} for training and {val:g} for validation is not possible")
+        labelled = np.flatnonzero(known != UNKNOWN)
+        if len(labelled) < len(known):
+            train, val = train / (train + val), val / (train + val)
+        rng = np.random.default_rng(seed)
+        shuffled = rng.permutation(labelled)
+        chosen = _stratified(known[shuffled], train)
+        rest = shuffled[~chosen]
+        share = val / (1 - train) if train < 1 else 0.0
+        validates = _stratified(known[rest], share)
+        taken = np.zeros(len(known), dtype=bool)
+        taken[shuffled[chosen]] = taken[rest[validates]] = True
+        return cls(shuffled[chosen], rest[validates], np.flatnonzero(~taken))
+
+
+def _stratified(labels: IntArray, share: float) -> BoolArray:
+    """Pick round(share · n) places so that each class gives its share, by largest remainders."""
+    classes, where, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    quota = counts * share
+    take = np.floor(quota).astype(int)
+    missing = round(len(labels) * share) - take.sum()
+    # A class that would give nobody comes first: a class without a training node can't be learnt.
+    order = np.lexsort((-(quota - take), take > 0))
+    take[order[:missing]] += 1
+    position = np.empty(len(labels), dtype=int)
+    for number in range(len(classes)):
+        mine = where == number
+        position[mine] = np.arange(mine.sum())
+    picked: BoolArray = position < take[where]
+    return picked
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """An undirected graph without self-loops and parallel edges, with what is known about its nodes.
+
+    Args:
+        num_nodes: N; nodes are numbered 0 … N−1.
+        edges: E × 2 node numbers, each edge once, the smaller number first, sorted.
+        attributes: N × F sparse and finite, or None where nodes have no attributes.
+        labels: N class numbers, −1 where unknown, or None.
+        split: training, validation and test nodes, or None.
+        names: N ids as the graph's owner knows the nodes, or None where they are their numbers.
+        class_names: what the classes are called, in the order of their numbers.
+        attribute_names: what the attributes are called.
+
+    Whatever is given is copied and can't be written to. Use `from_pairs` for edges in any order and direction.
+
+    >>> path = Graph(3, [[0, 1], [1, 2]], labels=[0, 0, 1])
+    >>> path.num_edges, path.degrees
+    (2, array([1, 2, 1]))
+    """
+
+    num_nodes: int
+    edges: IntArray
+    attributes: sp.csr_array | None = None
+    labels: IntArray | None = None
+    split: Split | None = None
+    names: tuple[Hashable, ...] | None = None
+    class_names: tuple[str, ...] | None = None
+    attribute_names: tuple[str, ...] | None = None
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """Where the graph came from, for people."""
+
+    def __post_init__(self) -> None:
+        if self.num_nodes < 1:
+            raise InputError("the graph is empty: it has no nodes")
+        edges = _integers(self.edges, "edges").reshape(-1, 2)
+        if len(edges):
+            if edges.min() < 0 or edges.max() >= self.num_nodes:
+                wrong = edges.min() if edges.min() < 0 else edges.max()
+                raise InputError(f"an edge names node {wrong}, but nodes are numbered 0 to {self.num_nodes - 1}")
+            key = edges[:, 0] * self.num_nodes + edges[:, 1]
+            if (edges[:, 0] >= edges[:, 1]).any() or (np.diff(key) <= 0).any():
+                raise InputError("edges must be unique, sorted and have the smaller node first: use Graph.from_pairs")
+        object.__setattr__(self, "edges", _frozen(edges))
+        if self.attributes is not None:
+            object.__setattr__(self, "attributes", _frozen_attributes(self.attributes, self.num_nodes))
+        if self.labels is not None:
+            labels = _integers(self.labels, "labels")
+            if labels.shape != (self.num_nodes,):
+                raise InputError(f"there are {labels.size} labels for {self.num_nodes} nodes")
+            if labels.min() < UNKNOWN:
+                raise InputError(f"label {labels.min()} is negative; an unknown label is {UNKNOWN}")
+            object.__setattr__(self, "labels", _frozen(labels))
+        if self.split is not None and self.split.largest >= self.num_nodes:
+            raise InputError(
+                f"the split names node {self.split.largest}, but nodes are numbered 0 to {self.num_nodes - 1}"
+            )
+        self._check_names()
+
+    def _check_names(self) -> None:
+        for which, size in (("names", self.num_nodes), ("class_names", 0), ("attribute_names", self.num_attributes)):
+            given = getattr(self, which)
+            if given is None:
+                continue
+            object.__setattr__(self, which, tuple(given))
+            if which != "class_names" and len(given) != size:
+                raise InputError(f"there are {len(given)} {which.replace('_', ' ')} where {size} are needed")
+            if which == "names" and len(set(given)) < size:
+                raise InputError("two nodes have the same name")
+        if self.class_names is not None and len(self.class_names) <= max(self.known_labels, default=-1):
+            raise InputError(f"there are {len(self.class_names)} class names, but a label is {max(self.known_labels)}")
+
+    # What it is ------------------------------------------------------------------------------------------------------
+
+    @property
+    def num_edges(self) -> int:
+        return len(self.edges)
+
+    @property
+    def num_attributes(self) -> int:
+        return 0 if self.attributes is None else int(self.attributes.shape[1])
+
+    @property
+    def known_labels(self) -> IntArray:
+        """The labels that are known, as a flat array without the nodes they belong to."""
+        return np.empty(0, dtype=np.int64) if self.labels is None else self.labels[self.labels != UNKNOWN]
+
+    @property
+    def num_classes(self) -> int:
+        """As many as are named, or one more than the largest known label."""
+        return len(self.class_names) if self.class_names is not None else int(max(self.known_labels, default=-1)) + 1
+
+    @cached_property
+    def degrees(self) -> IntArray:
+        return _frozen(np.bincount(self.edges.ravel(), minlength=self.num_nodes))
+
+    @cached_property
+    def edge_keys(self) -> IntArray:
+        """One sorted number per edge, u·N + v, for set operations."""
+        return _frozen(self.edges[:, 0] * self.num_nodes + self.edges[:, 1])
+
+    @cached_property
+    def homophily(self) -> float:
+        """The share of edges between nodes of one class, among the edges whose both labels are known."""
+        if self.labels is None:
+            return float("nan")
+        ends = self.labels[self.edges]
+        known = (ends != UNKNOWN).all(axis=1)
+        return float((ends[known, 0] == ends[known, 1]).mean()) if known.any() else float("nan")
+
+    def adjacency(self) -> sp.csr_array:
+        """The symmetric 0/1 adjacency matrix."""
+        u, v = self.edges.T
+        ones = np.ones(2 * self.num_edges)
+        places = (np.concatenate([u, v]), np.concatenate([v, u]))
+        return sp.coo_array((ones, places), shape=(self.num_nodes, self.num_nodes)).tocsr()
+
+    def name(self, node: int) -> Hashable:
+        """The id that the graph's owner knows a node by."""
+        return int(node) if self.names is None else self.names[node]
+
+    def fingerprint(self) -> str:
+        """A SHA-256 over everything that a method can see: equal for equal graphs, on any machine."""
+        digest = hashlib.sha256(f"{self.num_nodes} {self.num_attributes} {self.num_classes}".encode())
+        parts: list[NDArray[Any] | None] = [self.edges, self.labels]
+        if self.attributes is not None:
+            parts += [self.attributes.indptr.astype("<i8"), self.attributes.indices.astype("<i8"), self.attributes.data]
+        if self.split is not None:
+            parts += [self.split.train, self.split.val, self.split.test]
+        for part in parts:
+            digest.update(b"-" if part is None else np.ascontiguousarray(part).tobytes())
+            digest.update(b"|")
+        return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        return (
+            f"Graph({self.num_nodes:,} nodes, {self.num_edges:,} edges, {self.num_classes} classes, "
+            f"{self.num_attributes:,} attributes)"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Graph) and all(
+            _same(getattr(self, part.name), getattr(other, part.name)) for part in fields(self) if part.name != "notes"
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # What can be made of it ------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_pairs(cls, num_nodes: int, pairs: ArrayLike, **about_nodes: Any) -> Self:
+        """Build a graph from pairs in any order and direction; repeated pairs and self-loops are dropped.
+
+        >>> Graph.from_pairs(3, [[2, 1], [1, 2], [0, 1], [1, 1]]).edges
+        array([[0, 1],
+               [1, 2]])
+        """
+        array = _integers(pairs, "edges").reshape(-1, 2)
+        array = np.sort(array[array[:, 0] != array[:, 1]], axis=1)
+        return cls(num_nodes, np.unique(array, axis=0), **about_nodes)
+
+    def with_edges(self, pairs: ArrayLike) -> Self:
+        """The same nodes with these edges added; edges that are there already change nothing."""
+        added = _integers(pairs, "edges").reshape(-1, 2)
+        joined = type(self).from_pairs(self.num_nodes, np.concatenate([self.edges, added]))
+        return replace(self, edges=joined.edges)
+
+    def without_edges(self, pairs: ArrayLike) -> Self:
+        """The same nodes without these edges; edges that are not there change nothing."""
+        gone = type(self).from_pairs(self.num_nodes, pairs)
+        return replace(self, edges=self.edges[~np.isin(self.edge_keys, gone.edge_keys)])
+
+    def added_edges(self, before: Graph) -> IntArray:
+        """The edges that this graph has and ``before`` does not (E′ × 2)."""
+        if before.num_nodes != self.num_nodes:
+            raise InputError(f"the graphs have {before.num_nodes} and {self.num_nodes} nodes: they can't be compared")
+        return self.edges[~np.isin(self.edge_keys, before.edge_keys)]
+
+    def with_split(self, split: Split | None) -> Self:
+        return replace(self, split=split)
+
+    def as_the_defender_sees_it(self) -> Self:
+        """The same graph with the labels of training and validation nodes only."""
+        if self.labels is None or self.split is None:
+            raise InputError("the graph needs labels and a split")
+        seen = np.full(self.num_nodes, UNKNOWN)
+        known = np.concatenate([self.split.train, self.split.val])
+        seen[known] = self.labels[known]
+        names = self.class_names or tuple(str(number) for number in range(self.num_classes))
+        return replace(self, labels=seen, class_names=names)
+
+    def subgraph(self, nodes: Sequence[int] | IntArray) -> Self:
+        """The graph of these nodes, renumbered in the order given; a split keeps its nodes that are left."""
+        kept = _integers(nodes, "nodes")
+        number = np.full(self.num_nodes, -1)
+        number[kept] = np.arange(len(kept))
+        edges = number[self.edges]
+        parts = None if self.split is None else (self.split.train, self.split.val, self.split.test)
+        return type(self).from_pairs(
+            len(kept),
+            edges[(edges >= 0).all(axis=1)],
+            attributes=None if self.attributes is None else self.attributes[kept],
+            labels=None if self.labels is None else self.labels[kept],
+            split=None if parts is None else Split(*(number[p][number[p] >= 0] for p in parts)),
+            names=tuple(self.name(node) for node in kept),
+            class_names=self.class_names,
+            attribute_names=self.attribute_names,
+            notes=self.notes,
+        )
+
+    def largest_component(self) -> Self:
+        """The subgraph of the largest connected component, its nodes in their old order."""
+        _, component = sp.csgraph.connected_components(self.adjacency(), directed=False)
+        sizes = np.bincount(component)
+        return self if len(sizes) == 1 else self.subgraph(np.flatnonzero(component == sizes.argmax()))
+
+
+def _frozen_attributes(given: Any, num_nodes: int) -> sp.csr_array:
+    try:
+        matrix = sp.csr_array(given, dtype=np.float64, copy=True)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"attributes can't be read as numbers: {error}") from None
+    if matrix.shape[0] != num_nodes:
+        raise InputError(f"there are attributes for {matrix.shape[0]} nodes, but the graph has {num_nodes}")
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    wrong = ~np.isfinite(matrix.data)
+    if wrong.any():
+        node = int(np.searchsorted(matrix.indptr, np.flatnonzero(wrong)[0], side="right") - 1)
+        raise InputError(f"attributes must be finite: node {node} has a NaN or an infinity ({wrong.sum()} in all)")
+    for part in (matrix.data, matrix.indices, matrix.indptr):
+        _frozen(part)
+    return matrix
+
+
+def _same(one: object, other: object) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    if isinstance(one, sp.csr_array) and isinstance(other, sp.csr_array):
+        return one.shape == other.shape and (one != other).nnz == 0
+    return one == other
