@@ -1,0 +1,32 @@
+"""Who was attacked: ClassDiv, LinkPred, and none at all."""
+
+from __future__ import annotations
+
+from focusedcleaner.detectors.base import Detector, Memory, NoDetector, Victims, View, reduced_attributes
+from focusedcleaner.detectors.classdiv import ClassDiv
+from focusedcleaner.detectors.linkpred import LinkPred
+from focusedcleaner.errors import InputError
+
+DETECTORS: dict[str, type[Detector]] = {kind.name: kind for kind in (ClassDiv, LinkPred, NoDetector)}
+
+__all__ = [
+    "DETECTORS",
+    "ClassDiv",
+    "Detector",
+    "LinkPred",
+    "Memory",
+    "NoDetector",
+    "Victims",
+    "View",
+    "detector_of",
+    "reduced_attributes",
+]
+
+
+def detector_of(detector: Detector | str) -> Detector:
+    """A detector by its name, with the paper's settings, or the one that is given."""
+    if isinstance(detector, Detector):
+        return detector
+    if detector not in DETECTORS:
+        raise InputError(f"there is no detector {detector!r}; there are {', '.join(DETECTORS)}")
+    return DETECTORS[detector]()

@@ -1,0 +1,50 @@
+"""How many edges may be changed: a number, a fraction or a percentage."""
+
+from __future__ import annotations
+
+import re
+
+from focusedcleaner.errors import InputError
+
+Budget = int | float | str
+"""A number of edges (``500``), a fraction of the edges (``0.1``) or a percentage of them (``"10%"``)."""
+
+_PERCENT = re.compile(r"\s*([+-]?\d+(?:\.\d*)?|[+-]?\.\d+)\s*%\s*")
+
+
+def edges_allowed(budget: Budget, num_edges: int, *, what: str = "budget") -> int:
+    """The budget in edges, rounded down.
+
+    >>> edges_allowed("10%", 5567), edges_allowed(0.1, 5567), edges_allowed(300, 5567)
+    (556, 556, 300)
+    """
+    value, fraction = _read(budget, what)
+    if not value > 0:
+        raise InputError(f"{what} {budget} is not above 0")
+    if fraction and value > 1:
+        raise InputError(f"{what} {budget} is more than all {num_edges:,} edges (100%)")
+    # The small addition keeps 0.07 · 100 = 7.000000000000001 and 0.29 · 100 = 28.999999999999996 what they mean.
+    allowed = int(value * num_edges + 1e-9) if fraction else int(value)
+    if allowed > num_edges:
+        raise InputError(f"{what} {budget} is more than the graph's {num_edges:,} edges")
+    if allowed < 1:
+        raise InputError(f"{what} {budget} allows no edge: the graph has {num_edges:,} edges")
+    return allowed
+
+
+def _read(budget: Budget, what: str) -> tuple[float, bool]:
+    """The number, and whether it is a fraction."""
+    help_text = f"{what} {budget!r} is neither a number of edges (500), a fraction (0.1) nor a percentage (10%)"
+    if isinstance(budget, str):
+        percent = _PERCENT.fullmatch(budget)
+        if percent:
+            return float(percent[1]) / 100, True
+        try:
+            return (int(budget), False) if re.fullmatch(r"\s*[+-]?\d+\s*", budget) else _read(float(budget), what)
+        except ValueError:
+            raise InputError(help_text) from None
+    if isinstance(budget, bool) or budget != budget:
+        raise InputError(help_text)
+    if isinstance(budget, float) and budget >= 1:
+        raise InputError(f"{what} {budget:g} is not below 1: write {100 * budget:g}% or a whole number of edges")
+    return float(budget), isinstance(budget, float)

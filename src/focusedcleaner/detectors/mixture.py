@@ -1,0 +1,95 @@
+"""The energy of a Gaussian mixture whose soft memberships are given (by a network: the deep mixture model).
+
+As in `network`, a column stands for a node: features are D × N, memberships K × N.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+RIDGE = 1e-4
+"""Added to every variance of features scaled to [0, 1], so that duplicated or constant features have a density too."""
+
+
+class Monomials:
+    """Φ = (1, m, m·m^T) for the columns m of M (D × N): moments and quadratic forms are products with it."""
+
+    def __init__(self, features: Tensor) -> None:
+        self.width = len(features)
+        squares = (features.unsqueeze(0) * features.unsqueeze(1)).flatten(0, 1)
+        self.matrix = torch.cat([torch.ones_like(features[:1]), features, squares])
+
+    def moments(self, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Σ_i w_ik, Σ_i w_ik m_i and Σ_i w_ik m_i m_i^T for K × N weights: K, K × D and K × D × D values."""
+        sums = weights @ self.matrix.T
+        return sums[:, 0], sums[:, 1 : self.width + 1], sums[:, self.width + 1 :].view(-1, self.width, self.width)
+
+    def quadratic(self, constant: Tensor, linear: Tensor, square: Tensor) -> Tensor:
+        """constant_k + linear_k·m_i + m_i^T·square_k·m_i, K × N."""
+        return torch.cat([constant.unsqueeze(1), linear, square.flatten(1)], 1) @ self.matrix
+
+
+def _product(matrix: Tensor, vector: Tensor) -> Tensor:
+    return (matrix @ vector.unsqueeze(2)).squeeze(2)
+
+
+class _Energy(torch.autograd.Function):
+    """The energies, and their gradient with respect to the memberships in closed form.
+
+    With responsibilities r_ik = softmax_k(log φ_k + log N(m_i; μ_k, Σ_k)), weighted by the incoming gradient, and their
+    moments about μ_k (R = Σ r, v = Σ r(m − μ), T = Σ r(m − μ)(m − μ)^T), the energy changes with γ_ik by
+
+        −(1/n_k)·[R + v^T Σ^-1 (m_i − μ) + ½ (m_i − μ)^T B (m_i − μ) − ½ tr(B·S)],  B = Σ^-1 T Σ^-1 − R Σ^-1,
+
+    where n_k = Σ_i γ_ik, S is the covariance and Σ = S + ridge: a quadratic form in m_i, one product with Φ.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, membership: Tensor, monomials: Monomials) -> Tensor:
+        total, first, second = monomials.moments(membership)
+        total = total.clamp_min(1e-12)
+        mean = first / total.unsqueeze(1)
+        covariance = second / total.view(-1, 1, 1) - mean.unsqueeze(2) * mean.unsqueeze(1)
+        ridge = RIDGE * torch.eye(monomials.width, dtype=mean.dtype, device=mean.device)
+        factor = torch.linalg.cholesky(covariance + ridge)
+        inverse = torch.cholesky_inverse(factor)
+        pull = _product(inverse, mean)
+        log_scale = factor.diagonal(dim1=1, dim2=2).log().sum(1) + 0.5 * monomials.width * math.log(2 * math.pi)
+        constant = (total / membership.shape[1]).log() - log_scale - 0.5 * (mean * pull).sum(1)
+        joint = monomials.quadratic(constant, pull, -0.5 * inverse)
+        energy = -torch.logsumexp(joint, 0)
+        ctx.monomials = monomials
+        ctx.save_for_backward(joint, energy, total, mean, covariance, inverse)
+        return energy
+
+    @staticmethod
+    def backward(ctx: Any, *incoming: Tensor) -> tuple[Tensor, None]:
+        joint, energy, total, mean, covariance, inverse = ctx.saved_tensors
+        responsibility = (joint + energy).exp() * incoming[0]
+        share, first, second = ctx.monomials.moments(responsibility)
+        shift = first - share.unsqueeze(1) * mean
+        cross = first.unsqueeze(2) * mean.unsqueeze(1)
+        spread = second - cross - cross.mT + share.view(-1, 1, 1) * mean.unsqueeze(2) * mean.unsqueeze(1)
+        bend = inverse @ spread @ inverse - share.view(-1, 1, 1) * inverse
+        linear = _product(inverse, shift)
+        bent_mean = _product(bend, mean)
+        constant = share - (linear * mean).sum(1) + 0.5 * (bent_mean * mean).sum(1)
+        constant = constant - 0.5 * (bend * covariance).sum((1, 2))
+        scale = -1 / total
+        gradient = ctx.monomials.quadratic(
+            scale * constant, scale.unsqueeze(1) * (linear - bent_mean), 0.5 * scale.view(-1, 1, 1) * bend
+        )
+        return gradient, None
+
+
+def energies(monomials: Monomials, membership: Tensor) -> Tensor:
+    """E(m) = −log Σ_k φ_k N(m; μ_k, Σ_k) for soft memberships γ (K × N), N values (Eq. 11).
+
+    φ, μ and Σ are the γ-weighted moments of the features; densities go by Cholesky factor and log-sum-exp.
+    """
+    result: Tensor = _Energy.apply(membership, monomials)
+    return result

@@ -1,0 +1,190 @@
+"""The contract of a sanitizer, and what it returns."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focusedcleaner.budget import Budget, edges_allowed
+from focusedcleaner.errors import InputError
+from focusedcleaner.graph import FloatArray, Graph, IntArray
+from focusedcleaner.surrogate import one_thread
+
+Progress = Callable[[int, int], None]
+"""Told how many edges of how many have been removed."""
+
+Columns = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a method found: edges in the order of suspicion, and why."""
+
+    removed: IntArray
+    """Numbers of the graph's edges, most suspicious first."""
+    scores: FloatArray
+    evidence: Columns = field(default_factory=dict)
+    """A column per kind of evidence, a row per removed edge."""
+    trace: Columns = field(default_factory=dict)
+    """A column per quantity, a row per step."""
+
+
+@dataclass(frozen=True)
+class Sanitation:
+    """A cleaned graph and the evidence for each edge that was removed."""
+
+    poisoned: Graph
+    removed: IntArray
+    """R × 2 node numbers, in the order of removal."""
+    scores: FloatArray
+    evidence: Columns
+    trace: Columns
+    method: str
+    settings: Mapping[str, Any]
+    budget: int
+    seed: int
+    seconds: float
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph without the removed edges."""
+        return self.poisoned.without_edges(self.removed)
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a sanitation; what was done so far is in ``sanitation`` and in the checkpoint, if one was asked."""
+
+    def __init__(self, sanitation: Sanitation) -> None:
+        super().__init__("sanitation was interrupted")
+        self.sanitation = sanitation
+
+
+class FindingsSoFar(KeyboardInterrupt):
+    """Raised by a method that is interrupted, with what it has."""
+
+    def __init__(self, findings: Findings) -> None:
+        super().__init__()
+        self.findings = findings
+
+
+class Sanitizer(ABC):
+    """Removes the edges that an attacker most likely planted.
+
+    The constructor stores settings and nothing else. A method implements `find` and sees the graph as the defender
+    does: without the labels of test nodes.
+    """
+
+    name: ClassVar[str]
+
+    def sanitize(
+        self,
+        graph: Graph,
+        budget: Budget = 0.1,
+        *,
+        seed: int = 0,
+        progress: Progress | None = None,
+        checkpoint: Path | None = None,
+    ) -> Sanitation:
+        """Clean a graph; the graph given is not changed.
+
+        Args:
+            graph: with labels and a split (training and, better, validation nodes).
+            budget: how many edges may be removed: 500, 0.1 or "10%" of the edges.
+            seed: fixes whatever is random.
+            progress: called with (removed so far, budget) after every step.
+            checkpoint: a file that long methods save their state to; if it exists, they go on from it.
+
+        Raises:
+            InputError: the graph or the budget can't be used.
+            Interrupted: Ctrl-C; carries the sanitation so far.
+        """
+        check_sanitizable(graph)
+        allowed = edges_allowed(budget, graph.num_edges)
+        if allowed > removable(graph):
+            raise InputError(
+                f"budget {budget} is {allowed:,} edges, but at most {removable(graph):,} of {graph.num_edges:,} can be "
+                "removed without isolating a node"
+            )
+        start = time.perf_counter()
+        interrupted = False
+        with one_thread():
+            try:
+                findings = self.find(
+                    graph.as_the_defender_sees_it(), allowed, seed=seed, progress=progress, checkpoint=checkpoint
+                )
+            except FindingsSoFar as so_far:
+                findings, interrupted = so_far.findings, True
+        edges = graph.edges[findings.removed]
+        sanitation = Sanitation(
+            poisoned=graph,
+            removed=edges,
+            scores=findings.scores,
+            evidence={**findings.evidence, **plain_evidence(graph, edges)},
+            trace=findings.trace,
+            method=self.name,
+            settings=self.settings(),
+            budget=allowed,
+            seed=seed,
+            seconds=time.perf_counter() - start,
+        )
+        if interrupted:
+            raise Interrupted(sanitation)
+        return sanitation
+
+    @abstractmethod
+    def find(
+        self, graph: Graph, budget: int, *, seed: int, progress: Progress | None, checkpoint: Path | None
+    ) -> Findings:
+        """The edges to remove, at most ``budget`` of them."""
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """Every setting, in values that JSON knows."""
+
+
+def removable(graph: Graph) -> int:
+    """A bound on the edges that can go while every node that has neighbours keeps one: E − ⌈connected nodes/2⌉."""
+    connected = int((graph.degrees > 0).sum())
+    return graph.num_edges - (connected + 1) // 2
+
+
+def check_sanitizable(graph: Graph) -> None:
+    """Refuse a graph that no sanitizer can work on, saying why."""
+    if graph.num_edges == 0:
+        raise InputError("the graph is empty: it has no edges")
+    if graph.labels is None:
+        raise InputError("the graph has no labels: a sanitizer needs the classes of a few nodes")
+    if graph.split is None:
+        raise InputError("the graph has no split: say which nodes are for training, validation and testing")
+    if not len(graph.split.train):
+        raise InputError("the split has no training node")
+    for part, nodes in (("training", graph.split.train), ("validation", graph.split.val)):
+        unlabelled = nodes[graph.labels[nodes] < 0]
+        if len(unlabelled):
+            raise InputError(f"{part} node {graph.name(unlabelled[0])} has no label ({len(unlabelled)} such nodes)")
+    if len(np.unique(graph.labels[graph.split.train])) < 2:
+        raise InputError("the training nodes are all of one class: there is nothing to tell apart")
+
+
+def plain_evidence(graph: Graph, edges: IntArray) -> dict[str, NDArray[Any]]:
+    """What anyone can see of an edge in the poisoned graph: likeness of attributes, common neighbours, degrees."""
+    u, v = edges.T
+    adjacency = graph.adjacency()
+    evidence = {
+        "common_neighbours": (adjacency[u] * adjacency[v]).sum(axis=1).astype(np.int64),
+        "degree_u": graph.degrees[u],
+        "degree_v": graph.degrees[v],
+    }
+    if graph.attributes is not None:
+        length = np.sqrt(graph.attributes.multiply(graph.attributes).sum(axis=1))
+        product = graph.attributes[u].multiply(graph.attributes[v]).sum(axis=1)
+        evidence["attribute_similarity"] = product / np.maximum(length[u] * length[v], 1e-12)
+    return evidence

@@ -1,0 +1,85 @@
+"""The surrogate: trained on a structure, and differentiated with respect to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from focusedcleaner.errors import InputError
+from focusedcleaner.graph import Graph
+from focusedcleaner.surrogate.features import Features, features_of
+from focusedcleaner.surrogate.inner import Implicit, InnerTraining, Solution
+from focusedcleaner.surrogate.metagradient import PairGradient, chained
+from focusedcleaner.surrogate.structure import Attributes, Structure
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The surrogate trained on the structure as it stands."""
+
+    features: Features
+    solution: Solution
+    images: Tensor
+    """P = X·W, N × C."""
+    logits: Tensor
+    """Z = Â²XW, N × C."""
+
+    @property
+    def probabilities(self) -> Tensor:
+        """S = softmax(Z), N × C."""
+        return torch.softmax(self.logits, 1)
+
+
+class Surrogate:
+    """S = softmax(Â²XW) with W trained on the training nodes (Eq. 5b–5c).
+
+    Args:
+        graph: with labels for its training nodes; X is the identity where it has no attributes.
+        inner: how W is trained: `Implicit` or `Unrolled`.
+        form: the form of the inner problem, "dual", "primal" or "sparse"; by size where None.
+
+    >>> from focusedcleaner.graph import Split
+    >>> graph = Graph(4, [[0, 1], [1, 2], [2, 3]], labels=[0, 0, 1, 1], split=Split([0, 3], [1], [2]))
+    >>> surrogate = Surrogate(graph)
+    >>> surrogate.fit().probabilities.argmax(1)
+    tensor([0, 0, 1, 1])
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        inner: InnerTraining | None = None,
+        form: str | None = None,
+        dtype: torch.dtype = torch.float64,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        if graph.labels is None or graph.split is None or not len(graph.split.train):
+            raise InputError("the surrogate needs a graph with labels and training nodes")
+        self.inner = Implicit() if inner is None else inner
+        self.form = form
+        self.structure = Structure(graph, dtype=dtype, device=device)
+        self.attributes = Attributes(graph, dtype=dtype, device=device)
+        self.train = graph.split.train
+        labels = torch.tensor(graph.labels[self.train], device=device)
+        self.onehot = torch.nn.functional.one_hot(labels, graph.num_classes).to(dtype)
+
+    def fit(self, start: Tensor | None = None) -> Fitted:
+        """Train on the structure as it stands, from the coordinates of an earlier solution where given."""
+        features = features_of(self.structure, self.attributes, self.train, self.form)
+        solution = self.inner.fit(features, self.onehot, start)
+        images = self.attributes.times(solution.weights)
+        logits = self.structure.propagate(self.structure.propagate(images))
+        return Fitted(features, solution, images, logits)
+
+    def meta_gradient(self, fitted: Fitted, signal: Tensor) -> PairGradient:
+        """∂loss/∂Â for ``signal`` = ∂loss/∂Z (N × C): directly, and through the training of W."""
+        outer = self.attributes.transposed_times(self.structure.propagate(self.structure.propagate(signal)))
+        pairs = [(signal, fitted.images)]
+        for errors, images in self.inner.pairs(fitted.features, self.onehot, fitted.solution, outer):
+            spread = errors.new_zeros(self.structure.num_nodes, errors.shape[1])
+            spread[self.train] = errors
+            pairs.append((spread, images))
+        return chained(self.structure, pairs)

@@ -1,0 +1,152 @@
+"""All that the mathematics needs of a graph: sparse products, values at edges, sums at nodes, removal."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from threadpoolctl import threadpool_limits
+from torch import Tensor
+
+from focusedcleaner.graph import Graph
+
+_CHUNK = 65_536
+"""Edges whose attributes are gathered at once."""
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute with one thread, so that a result does not depend on how many there are.
+
+    Blocked matrix products split their sums by the number of threads; the last digits, and with them the order of two
+    nearly equal edges, would follow.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def csr(matrix: sp.csr_array, dtype: torch.dtype, device: torch.device | str = "cpu") -> Tensor:
+    """A scipy matrix as torch's CSR tensor."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sparse", UserWarning)  # torch calls its CSR layout a beta
+        return torch.sparse_csr_tensor(
+            torch.from_numpy(matrix.indptr.astype(np.int64)),
+            torch.from_numpy(matrix.indices.astype(np.int64)),
+            torch.from_numpy(matrix.data.copy()).to(dtype),
+            size=matrix.shape,
+            device=device,
+        )
+
+
+class Structure:
+    """The edges of a graph, some of them removed by now, as an operator on node matrices.
+
+    Â = D^-½ (A + I) D^-½ with d = degree + 1. Removed edges keep their place and weigh nothing, so that an edge's
+    number is the same from the first step to the last.
+
+    >>> graph = Graph(3, [[0, 1], [1, 2]])
+    >>> structure = Structure(graph)
+    >>> structure.neighbour_sum(torch.ones(3, 1, dtype=torch.float64)).ravel()
+    tensor([1., 2., 1.], dtype=torch.float64)
+    """
+
+    def __init__(self, graph: Graph, *, dtype: torch.dtype = torch.float64, device: torch.device | str = "cpu") -> None:
+        self.num_nodes, self.num_edges = graph.num_nodes, graph.num_edges
+        self.dtype, self.device = dtype, torch.device(device)
+        self.ends = torch.tensor(graph.edges, device=device).T.contiguous()
+        """2 × E: the smaller and the larger end of each edge."""
+        # Directed entries in CSR order; `place` finds both entries of an edge there.
+        rows = np.concatenate([graph.edges[:, 0], graph.edges[:, 1]])
+        columns = np.concatenate([graph.edges[:, 1], graph.edges[:, 0]])
+        order = np.lexsort((columns, rows))
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        self.place = torch.tensor(place.reshape(2, -1), device=device)
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=self.num_nodes))])
+        shape = (self.num_nodes, self.num_nodes)
+        self.adjacency = csr(sp.csr_array((np.ones(len(order)), columns[order], indptr), shape=shape), dtype, device)
+        self.alive = torch.ones(self.num_edges, dtype=torch.bool, device=device)
+        self.degrees = torch.tensor(graph.degrees, dtype=dtype, device=device)
+
+    def remove(self, edges: Tensor) -> None:
+        """Remove edges by their numbers."""
+        self.alive[edges] = False
+        self.adjacency.values()[self.place[:, edges].ravel()] = 0.0
+        ones = torch.ones(self.ends[:, edges].numel(), dtype=self.dtype, device=self.device)
+        self.degrees.index_add_(0, self.ends[:, edges].ravel(), -ones)
+
+    @property
+    def scale(self) -> Tensor:
+        """d^-½, an N × 1 column."""
+        return (self.degrees + 1).rsqrt().unsqueeze(1)
+
+    def neighbour_sum(self, matrix: Tensor) -> Tensor:
+        """A·M."""
+        return self.adjacency @ matrix
+
+    def propagate(self, matrix: Tensor) -> Tensor:
+        """Â·M."""
+        scaled = self.scale * matrix
+        return self.scale * (self.adjacency @ scaled + scaled)
+
+    def at_edges(self, left: Tensor, right: Tensor) -> Tensor:
+        """left_u·right_v + left_v·right_u for every edge (u, v), E values; removed edges included."""
+        entries = torch.sparse.sampled_addmm(self.adjacency, left, right.T, beta=0.0).values()
+        return entries[self.place[0]] + entries[self.place[1]]
+
+    def at_nodes(self, values: Tensor) -> Tensor:
+        """The sum of E edge values over the edges at each node that are still there, N values."""
+        there = torch.where(self.alive, values, torch.zeros((), dtype=values.dtype, device=self.device))
+        total = torch.zeros(self.num_nodes, dtype=values.dtype, device=self.device)
+        return total.index_add_(0, self.ends[0], there).index_add_(0, self.ends[1], there)
+
+    def training_rows(self, nodes: np.ndarray) -> sp.csr_array:
+        """The rows of Â² that belong to ``nodes``, n × N and sparse."""
+        adjacency = self.adjacency.cpu()
+        parts = (adjacency.values().numpy(), adjacency.col_indices().numpy(), adjacency.crow_indices().numpy())
+        scale = self.scale.ravel().cpu().numpy()
+        loops = sp.csr_array(parts, shape=(self.num_nodes,) * 2) + sp.eye_array(self.num_nodes, format="csr")
+        normalized = sp.csr_array(loops.multiply(scale).multiply(scale[:, None]))
+        return sp.csr_array(normalized[nodes] @ normalized)
+
+
+class Attributes:
+    """X as a sparse operator: X·W and Xᵀ·G; the identity where the graph has no attributes."""
+
+    def __init__(self, graph: Graph, *, dtype: torch.dtype = torch.float64, device: torch.device | str = "cpu") -> None:
+        self.matrix = graph.attributes
+        self.dtype, self.device = dtype, torch.device(device)
+        self.num_columns = graph.num_nodes if self.matrix is None else graph.num_attributes
+        if self.matrix is not None:
+            self._forward = csr(self.matrix, dtype, device)
+            self._backward = csr(self.matrix.T.tocsr(), dtype, device)
+
+    def times(self, weights: Tensor) -> Tensor:
+        """X·W, N × columns of W."""
+        return weights if self.matrix is None else self._forward @ weights
+
+    def transposed_times(self, values: Tensor) -> Tensor:
+        """Xᵀ·G, F × columns of G."""
+        return values if self.matrix is None else self._backward @ values
+
+    def rows_of(self, operator: sp.csr_array) -> Tensor:
+        """operator·X as a dense tensor, for an operator with few rows."""
+        product = operator if self.matrix is None else operator @ self.matrix
+        return torch.from_numpy(product.toarray()).to(self.device, self.dtype)
+
+    def products(self, edges: np.ndarray) -> np.ndarray:
+        """x_u·x_v for E edges."""
+        if self.matrix is None:
+            return np.zeros(len(edges))
+        chunks = [edges[start : start + _CHUNK] for start in range(0, len(edges), _CHUNK)]
+        products = [self.matrix[part[:, 0]].multiply(self.matrix[part[:, 1]]).sum(axis=1) for part in chunks]
+        return np.concatenate([np.zeros(0), *products])

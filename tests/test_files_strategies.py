@@ -1,0 +1,55 @@
+"""Random small graphs for the tests of files and conversions."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from hypothesis import strategies as st
+
+from focusedcleaner.graph import Graph, Split
+
+values = st.one_of(st.sampled_from([0.0, 1.0, 0.1, 1e-300, 3e38 * 10]), st.floats(-1e6, 1e6))
+texts = st.text(max_size=4).filter(lambda text: not text.endswith("\0"))
+plain = st.text("abcXYZ09 ,;\"'é–<&", min_size=1, max_size=5).filter(lambda text: text == text.strip())
+
+
+def split(train: list[int], val: list[int], test: list[int]) -> Split:
+    return Split(*(np.array(part, dtype=np.int64) for part in (train, val, test)))
+
+
+@st.composite
+def graphs(draw: st.DrawFn, text: st.SearchStrategy[str] = texts, min_attributes: int = 0) -> Graph:
+    """A graph of up to six nodes with anything that a graph may carry."""
+    size = draw(st.integers(1, 6))
+    possible = list(combinations(range(size), 2))
+    chosen = draw(st.lists(st.sampled_from(possible), unique=True)) if possible else []
+    ids = st.one_of(text, st.integers(-(2**70), 2**70))
+    names = draw(st.none() | st.lists(ids, min_size=size, max_size=size, unique_by=str))
+    class_names = draw(st.none() | st.lists(text, max_size=4, unique=True))
+    most = 3 if class_names is None else len(class_names) - 1
+    labels = draw(st.none() | st.lists(st.integers(-1, most), min_size=size, max_size=size))
+    parts = draw(st.none() | st.lists(st.sampled_from("tvsx"), min_size=size, max_size=size))
+    return Graph.from_pairs(
+        size,
+        np.array(chosen, dtype=np.int64),
+        labels=labels,
+        split=None if parts is None else Split(*(np.flatnonzero(np.array(parts) == part) for part in "tvs")),
+        names=None if names is None else tuple(names),
+        class_names=class_names,
+        **draw(_attributes(size, text, min_attributes)),
+    )
+
+
+@st.composite
+def _attributes(draw: st.DrawFn, size: int, text: st.SearchStrategy[str], fewest: int) -> dict[str, Any]:
+    if draw(st.booleans()):
+        return {}
+    width = draw(st.integers(fewest, 3))
+    cells = draw(st.lists(values, min_size=size * width, max_size=size * width))
+    key = text.filter(lambda name: name not in ("id", "label", "split"))
+    names = draw(st.none() | st.lists(key, min_size=width, max_size=width, unique=True))
+    matrix = sp.csr_array(np.array(cells, dtype=np.float64).reshape(size, width))
+    return {"attributes": matrix, "attribute_names": names}
