@@ -6,9 +6,11 @@ import io
 import math
 import struct
 import tokenize
+import warnings
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -80,20 +82,28 @@ class Archive:
         if self._room < 0:
             raise InputError(f"its arrays take more than {LARGEST // 2**30} GB")
         try:
-            with self._zip.open(info) as stream:
+            with self._zip.open(info) as stream, _quiet():
                 return npy.read_array(stream, allow_pickle=False)
         except _BROKEN as error:
             raise InputError(f"the array {name} is damaged: {_line(error)}") from None
 
     def _header(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
         try:
-            with self._zip.open(self._members[name]) as stream:
+            with self._zip.open(self._members[name]) as stream, _quiet():
                 shape, _, dtype = _read_header(stream)  # type: ignore[arg-type]
         except _BROKEN as error:
             raise InputError(f"the array {name} is damaged: {_line(error)}") from None
         if min(shape, default=0) < 0:
             raise InputError(f"the array {name} is damaged: its shape is {shape}")
         return shape, dtype
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep numpy from telling the user about files of Python 2, which are read all the same."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
 
 
 def _read_header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -106,8 +116,9 @@ def _read_header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]
 
 
 def _line(error: BaseException) -> str:
-    """The first line of an error that another library raised."""
-    return str(error).partition("\n")[0].strip("'\". ") or type(error).__name__
+    """The beginning of what another library says, which may go on to quote the file."""
+    line = " ".join(str(error).split()).strip("'\"")
+    return (line if len(line) <= 100 else f"{line[:100]} …") or type(error).__name__
 
 
 def packed(arrays: Mapping[str, NDArray[Any]]) -> bytes:
