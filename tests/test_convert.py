@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 from hypothesis import given
-from test_files_strategies import graphs, split
+from test_files_strategies import graphs, relaxed, split
 
 from focusedcleaner.convert import from_networkx, from_pyg, from_scipy, to_networkx, to_pyg, to_scipy
 from focusedcleaner.errors import InputError, InputWarning
@@ -23,17 +23,20 @@ with warnings.catch_warnings():
 PATH = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
 
 
+@relaxed
 @given(graphs())
 def test_scipy_loses_nothing(graph: Graph) -> None:
     assert from_scipy(**to_scipy(graph)) == graph
 
 
+@relaxed
 @given(graphs())
 def test_pyg_loses_nothing(graph: Graph) -> None:
     assert from_pyg(to_pyg(graph)) == graph
     assert from_pyg(to_pyg(graph, sparse=True)) == graph
 
 
+@relaxed
 @given(graphs())
 def test_networkx_loses_nothing(graph: Graph) -> None:
     assert from_networkx(to_networkx(graph)) == graph

@@ -14,15 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from test_files_strategies import graphs, split
+from test_files_strategies import graphs, relaxed, split
 
 from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.files import SUFFIXES, archive, load_graph, save_graph
 from focusedcleaner.graph import Graph
-
-in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def parts(**changed: Any) -> dict[str, Any]:
@@ -50,7 +48,7 @@ def stored(folder: Path, **changed: Any) -> Path:
 # npz
 
 
-@in_one_folder
+@relaxed
 @given(graph=graphs())
 def test_npz_loses_nothing_and_is_the_same_every_time(graph: Graph, tmp_path: Path) -> None:
     first, second = tmp_path / "first.npz", tmp_path / "second.npz"
@@ -164,6 +162,7 @@ PICKLED = np.array([None, 1, 1, 1], dtype=object)
         ({"node_names": np.array(["a", "b", "c"]), "node_names_whole": np.ones(3, bool)}, "a number that is none"),
         ({"node_names": np.array(["a", "b", "c"]), "node_names_whole": np.ones(2, bool)}, "for each of the node names"),
         ({"class_names": np.array([1, 2])}, "flat array of text"),
+        ({"class_names": np.full(2, 2**31, np.uint32).view("U1")}, "characters that do not exist"),
         ({"notes": np.array("{")}, "notes are not JSON"),
         ({"notes": np.array("[]")}, "one JSON object"),
         (dict.fromkeys(("adj_data", "adj_indices", "adj_indptr", "adj_shape")), "is not a graph file"),
@@ -194,7 +193,7 @@ def test_loading_never_unpickles(tmp_path: Path) -> None:
     assert not (tmp_path / "sprung").exists()
 
 
-@in_one_folder
+@relaxed
 @given(data=st.data())
 def test_a_damaged_npz_is_an_input_error_or_still_a_graph(data: st.DataObject, tmp_path: Path) -> None:
     path = stored(tmp_path)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from test_files_strategies import graphs, plain, split
+from hypothesis import assume, given
+from test_files_strategies import graphs, plain, relaxed, split
 
 from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.files import load_graph, save_graph
@@ -30,7 +30,7 @@ def graphml(folder: Path, body: str, keys: str = KEYS, edgedefault: str = "undir
     return path
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@relaxed
 @given(graph=graphs(plain))
 def test_graphml_loses_nothing_but_the_kind_of_mixed_ids(graph: Graph, tmp_path: Path) -> None:
     names = graph.names or ()

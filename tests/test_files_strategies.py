@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from focusedcleaner.graph import Graph, Split
+
+relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+"""For examples that write to one folder, on a machine that may be busy."""
 
 values = st.one_of(st.sampled_from([0.0, 1.0, 0.1, 1e-300, 3e38 * 10]), st.floats(-1e6, 1e6))
 texts = st.text(max_size=4).filter(lambda text: not text.endswith("\0"))

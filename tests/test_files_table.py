@@ -8,14 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from test_files_strategies import graphs, plain, split
+from hypothesis import assume, given
+from test_files_strategies import graphs, plain, relaxed, split
 
 from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.files import load_graph, save_graph
 from focusedcleaner.graph import Graph
-
-in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def edges(folder: Path, text: str, nodes: str | None = None) -> Path:
@@ -26,7 +24,7 @@ def edges(folder: Path, text: str, nodes: str | None = None) -> Path:
     return path
 
 
-@in_one_folder
+@relaxed
 @given(graph=graphs(plain, min_attributes=1))
 def test_tables_keep_what_a_person_sees(graph: Graph, tmp_path: Path) -> None:
     names = [str(graph.name(node)) for node in range(graph.num_nodes)]

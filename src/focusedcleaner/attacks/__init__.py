@@ -1,0 +1,22 @@
+"""Who poisons: each attack under its name."""
+
+from __future__ import annotations
+
+from focusedcleaner.attacks.base import Attack, Poisoning, Progress
+from focusedcleaner.attacks.dice import Dice
+from focusedcleaner.attacks.random import RandomAttack
+from focusedcleaner.registry import Method, Registry
+
+__all__ = ["ATTACKS", "Attack", "Dice", "Poisoning", "Progress", "RandomAttack", "attack"]
+
+ATTACKS: Registry[Attack] = Registry("attack", Method("dice", Dice), Method("random", RandomAttack))
+"""Every attack that is known by name."""
+
+
+def attack(name: str, **settings: object) -> Attack:
+    """Make an attack by its name, with its settings.
+
+    >>> attack("dice").name
+    'dice'
+    """
+    return ATTACKS.make(name, **settings)

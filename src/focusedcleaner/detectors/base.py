@@ -79,10 +79,11 @@ def reduced_attributes(graph: Graph, *, dtype: torch.dtype, device: torch.device
     return torch.from_numpy(np.ascontiguousarray(scores)).to(device, dtype)
 
 
+@dataclass(frozen=True)
 class NoDetector(Detector):
     """Every node is a victim as far as candidates go, and normal as far as the loss goes: no focus at all."""
 
-    name = "none"
+    name: ClassVar[str] = "none"
 
     def victims(self, view: View, memory: Memory) -> Victims:
         everyone = torch.ones(view.structure.num_nodes, dtype=torch.bool, device=view.structure.device)

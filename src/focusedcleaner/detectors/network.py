@@ -45,7 +45,7 @@ def train(memory: Memory, loss: Callable[[Memory], Tensor], *, epochs: int, rate
     if epochs == 0:
         return dict(memory)
     weights = {key: memory[key].clone().requires_grad_() for key in WEIGHTS}
-    optimizer = torch.optim.Adam(weights.values(), lr=rate)
+    optimizer = torch.optim.Adam(weights.values(), lr=rate, fused=True)
     for key, weight in weights.items():
         if f"{key}.mean" in memory:
             optimizer.state[weight] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import struct
+import sys
 import tokenize
 import warnings
 import zipfile
@@ -83,9 +84,12 @@ class Archive:
             raise InputError(f"its arrays take more than {LARGEST // 2**30} GB")
         try:
             with self._zip.open(info) as stream, _quiet():
-                return npy.read_array(stream, allow_pickle=False)
+                array = npy.read_array(stream, allow_pickle=False)
         except _BROKEN as error:
             raise InputError(f"the array {name} is damaged: {_line(error)}") from None
+        if not _is_text(array):
+            raise InputError(f"the array {name} is damaged: it holds characters that do not exist")
+        return array
 
     def _header(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
         try:
@@ -96,6 +100,14 @@ class Archive:
         if min(shape, default=0) < 0:
             raise InputError(f"the array {name} is damaged: its shape is {shape}")
         return shape, dtype
+
+
+def _is_text(array: NDArray[Any]) -> bool:
+    """Whether each code point of a text array exists: Python would stumble over others much later."""
+    if array.dtype.kind != "U" or not array.size or not array.dtype.itemsize:
+        return True
+    codes = np.ascontiguousarray(array).reshape(-1).view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+    return bool(codes.max() <= sys.maxunicode)
 
 
 @contextmanager

@@ -1,12 +1,14 @@
 """The training nodes' two-hop features H = (Â²X)_train, as the inner training needs them.
 
-The inner weights W are written in coordinates a. Three forms give the same mathematics; `features_of` picks by size.
+Here a *row* stands for a class and a column for a training node: with few rows and many columns a matrix product is
+about twice as fast as the other way round. The inner weights W (F × C) are written in coordinates a (C × r). Three
+forms give the same mathematics; `features_of` picks by size.
 
-| form   | W is    | logits H·W      | H^T·E is   | holds             |
-| ------ | ------- | --------------- | ---------- | ----------------- |
-| dual   | H^T·a   | K·a, K = H·H^T  | E itself   | n × n and n × F   |
-| primal | a       | H·a             | H^T·E      | n × F             |
-| sparse | a       | (Â(Â(X·a)))_train | X^T·Â·Â·E | nothing dense     |
+| form   | W^T is | logits (H·W)^T     | (H^T·E)^T is       | holds           |
+| ------ | ------ | ------------------ | ------------------ | --------------- |
+| dual   | a·H    | a·K, K = H·H^T     | E^T itself         | n × n and n × F |
+| primal | a      | a·H^T              | E^T·H              | n × F           |
+| sparse | a      | two propagations   | two propagations   | nothing dense   |
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -23,13 +24,12 @@ from focusedcleaner.surrogate.structure import Attributes, Structure
 DENSE_LIMIT = 100_000_000
 """Entries of H (n × F) up to which it is held densely: 0.8 GB in double precision."""
 
-
 Preconditioner = Callable[[Tensor], tuple[Tensor, Tensor]]
 """From coordinates to the coordinates z of the approximate solution, and z's logits."""
 
 
 class Features(Protocol):
-    """H in one of its forms. Every node matrix has one column per class."""
+    """H in one of its forms."""
 
     attributes: Attributes
 
@@ -38,11 +38,11 @@ class Features(Protocol):
         ...
 
     def logits(self, a: Tensor) -> Tensor:
-        """H·W of the weights with coordinates ``a``, n × C."""
+        """(H·W)^T of the weights with coordinates ``a``, C × n."""
         ...
 
     def pull(self, errors: Tensor) -> Tensor:
-        """The coordinates of H^T·E."""
+        """The coordinates of H^T·E for errors E^T, C × n."""
         ...
 
     def dot(self, a: Tensor, b: Tensor, logits_of_b: Tensor) -> Tensor:
@@ -58,7 +58,7 @@ class Features(Protocol):
         ...
 
     def logits_of_weights(self, weights: Tensor) -> Tensor:
-        """H·W of weights that may have no coordinates."""
+        """(H·W)^T of weights that may have no coordinates."""
         ...
 
     def coordinates(self, weights: Tensor) -> Tensor | None:
@@ -66,64 +66,63 @@ class Features(Protocol):
         ...
 
     def basis_images(self) -> Tensor:
-        """X·B, N × r, where B are the weights that the r coordinates stand for (W = B·a)."""
+        """X·B, N × r, where B are the weights that the r coordinates stand for (W = B·a^T)."""
         ...
 
 
 class Primal:
-    """W itself is the coordinate; H is dense."""
+    """W^T itself is the coordinate; H is dense."""
 
     def __init__(self, rows: Tensor, attributes: Attributes) -> None:
         self.rows, self.attributes = rows, attributes
 
     def zero(self, num_classes: int) -> Tensor:
-        return self.rows.new_zeros(self.attributes.num_columns, num_classes)
+        return self.rows.new_zeros(num_classes, self.attributes.num_columns)
 
     def logits(self, a: Tensor) -> Tensor:
-        return self.rows @ a
+        return a @ self.rows.T
 
     def pull(self, errors: Tensor) -> Tensor:
-        return self.rows.T @ errors
+        return errors @ self.rows
 
     def dot(self, a: Tensor, b: Tensor, logits_of_b: Tensor) -> Tensor:
         return (a * b).sum()
 
     def preconditioner(self, curvature: Tensor, damping: float) -> Preconditioner:
         half = self.rows * curvature.sqrt().unsqueeze(1)
-        factor = torch.linalg.cholesky(half.T @ half + damping * _identity(half.shape[1], half))
+        inverse = _inverse(half.T @ half, damping)
 
         def solve(right: Tensor) -> tuple[Tensor, Tensor]:
-            z = torch.cholesky_solve(right, factor)
+            z = right @ inverse
             return z, self.logits(z)
 
         return solve
 
     def weights(self, a: Tensor) -> Tensor:
-        return a
+        return a.T.contiguous()
 
     def logits_of_weights(self, weights: Tensor) -> Tensor:
-        return self.logits(weights)
+        return self.logits(weights.T)
 
     def coordinates(self, weights: Tensor) -> Tensor | None:
-        return weights
+        return weights.T.contiguous()
 
     def basis_images(self) -> Tensor:
-        columns = self.attributes.num_columns
-        return self.attributes.times(_identity(columns, self.rows))
+        return self.attributes.times(_identity(self.attributes.num_columns, self.rows))
 
 
 class Dual(Primal):
-    """W = H^T·a: the inner training never leaves the span of the training rows."""
+    """W = H^T·a^T: the inner training never leaves the span of the training rows."""
 
     def __init__(self, rows: Tensor, attributes: Attributes) -> None:
         super().__init__(rows, attributes)
         self.gram = rows @ rows.T
 
     def zero(self, num_classes: int) -> Tensor:
-        return self.rows.new_zeros(len(self.rows), num_classes)
+        return self.rows.new_zeros(num_classes, len(self.rows))
 
     def logits(self, a: Tensor) -> Tensor:
-        return self.gram @ a
+        return a @ self.gram
 
     def pull(self, errors: Tensor) -> Tensor:
         return errors
@@ -132,22 +131,21 @@ class Dual(Primal):
         return (a * logits_of_b).sum()
 
     def preconditioner(self, curvature: Tensor, damping: float) -> Preconditioner:
-        # (damping + D·K)^-1 = D^½·(damping + D^½·K·D^½)^-1·D^-½, and K·z = D^-1·(r − damping·z) comes for free.
-        root = curvature.sqrt().unsqueeze(1)
-        middle = self.gram * root * root.T + damping * _identity(len(root), root)
-        inverse = torch.cholesky_inverse(torch.linalg.cholesky(middle)) * root / root.T
+        # (damping + K·D)^-1 = D^-½·(damping + D^½·K·D^½)^-1·D^½, and z·K = (r − damping·z)·D^-1 comes for free.
+        root = curvature.sqrt()
+        inverse = _inverse(self.gram * root.unsqueeze(1) * root, damping) / root.unsqueeze(1) * root
 
         def solve(right: Tensor) -> tuple[Tensor, Tensor]:
-            z = inverse @ right
-            return z, (right - damping * z) / curvature.unsqueeze(1)
+            z = right @ inverse
+            return z, (right - damping * z) / curvature
 
         return solve
 
     def weights(self, a: Tensor) -> Tensor:
-        return self.rows.T @ a
+        return super().pull(a).T.contiguous()
 
     def logits_of_weights(self, weights: Tensor) -> Tensor:
-        return self.rows @ weights
+        return super().logits(weights.T)
 
     def coordinates(self, weights: Tensor) -> Tensor | None:
         return None
@@ -157,34 +155,41 @@ class Dual(Primal):
 
 
 class Sparse(Primal):
-    """W itself is the coordinate; H is applied as two propagations and never formed."""
+    """W^T itself is the coordinate; H is applied as two propagations and never formed."""
 
     def __init__(self, structure: Structure, attributes: Attributes, train: Tensor) -> None:
         super().__init__(torch.empty(0, dtype=structure.dtype, device=structure.device), attributes)
         self.structure, self.train = structure, train
 
     def logits(self, a: Tensor) -> Tensor:
-        return self.structure.propagate(self.structure.propagate(self.attributes.times(a)))[self.train]
+        images = self.attributes.times(a.T.contiguous())
+        return self.structure.propagate(self.structure.propagate(images))[self.train].T.contiguous()
+
+    def pull(self, errors: Tensor) -> Tensor:
+        spread = errors.new_zeros(self.structure.num_nodes, len(errors))
+        spread[self.train] = errors.T
+        pulled = self.attributes.transposed_times(self.structure.propagate(self.structure.propagate(spread)))
+        return pulled.T.contiguous()
 
     def preconditioner(self, curvature: Tensor, damping: float) -> Preconditioner:
         return lambda right: (right, self.logits(right))
-
-    def pull(self, errors: Tensor) -> Tensor:
-        spread = errors.new_zeros(self.structure.num_nodes, errors.shape[1])
-        spread[self.train] = errors
-        return self.attributes.transposed_times(self.structure.propagate(self.structure.propagate(spread)))
 
 
 def _identity(size: int, like: Tensor) -> Tensor:
     return torch.eye(size, dtype=like.dtype, device=like.device)
 
 
-def features_of(structure: Structure, attributes: Attributes, train: np.ndarray, form: str | None = None) -> Features:
+def _inverse(matrix: Tensor, damping: float) -> Tensor:
+    """(matrix + damping·I)^-1 for a positive semidefinite matrix."""
+    return torch.cholesky_inverse(torch.linalg.cholesky(matrix + damping * _identity(len(matrix), matrix)))
+
+
+def features_of(structure: Structure, attributes: Attributes, train: Tensor, form: str | None = None) -> Features:
     """H of the graph as it stands, in the given form or in the one that its size asks for."""
     if form is None:
         n, columns = len(train), attributes.num_columns
         form = "sparse" if n * columns > DENSE_LIMIT else "dual" if n < 2 * columns else "primal"
     if form == "sparse":
-        return Sparse(structure, attributes, torch.as_tensor(train, device=structure.device))
-    rows = attributes.rows_of(structure.training_rows(train))
+        return Sparse(structure, attributes, train)
+    rows = attributes.rows_of(structure.rows_of_two_hops(train.cpu().numpy()))
     return Dual(rows, attributes) if form == "dual" else Primal(rows, attributes)

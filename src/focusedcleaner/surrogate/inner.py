@@ -2,7 +2,8 @@
 
 Both trainings answer two questions: what is W*, and, given ∂loss/∂W*, how does the loss depend on the training features
 H? The second answer is a list of pairs (E, P), E with a row per training node and P = X·V with a row per node, that
-stand for ∂loss/∂H = Σ E·V^T. `metagradient` turns them into edges.
+stand for ∂loss/∂H = Σ E·V^T. `metagradient` turns them into edges. Inside, as in `features`, a row stands for a class:
+labels, errors and softmax are C × n, weights are coordinates.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ class InnerTraining(Protocol):
 
 
 def _jacobian(softmax: Tensor, direction: Tensor) -> Tensor:
-    """J·y of the softmax, row by row: S ∘ (y − S·y)."""
-    return softmax * (direction - (softmax * direction).sum(1, keepdim=True))
+    """J·y of the softmax, column by column: S ∘ (y − S·y)."""
+    return softmax * (direction - (softmax * direction).sum(0))
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,11 @@ class Unrolled:
             raise InputError("unrolled training needs steps ≥ 1, a rate > 0 and a momentum in [0, 1)")
 
     def fit(self, features: Features, onehot: Tensor, start: Tensor | None) -> Solution:
-        a = features.zero(onehot.shape[1])
+        a = features.zero(len(onehot))
         velocity, path = torch.zeros_like(a), []
         for _ in range(self.steps):
             path.append(a)
-            errors = (torch.softmax(features.logits(a), 1) - onehot) / len(onehot)
+            errors = (torch.softmax(features.logits(a), 0) - onehot) / onehot.shape[1]
             velocity = self.momentum * velocity + features.pull(errors)
             a = a - self.rate * velocity
         return Solution(a, features.weights(a), tuple(path))
@@ -75,24 +76,24 @@ class Unrolled:
     def pairs(self, features: Features, onehot: Tensor, solution: Solution, outer: Tensor) -> list[Pair]:
         """Reverse mode. Every adjoint is c·outer + B·β: c a number, β coordinates (c = 0 if outer has some itself)."""
         own = features.coordinates(outer)
-        coordinates = features.zero(onehot.shape[1]) if own is None else own
+        coordinates = features.zero(len(onehot)) if own is None else own
         share = 0.0 if own is not None else 1.0
         outer_logits = features.logits_of_weights(outer) if own is None else torch.zeros_like(onehot)
         along_outer = torch.zeros_like(onehot)
-        along_basis = onehot.new_zeros(len(onehot), len(coordinates))
+        along_basis = onehot.new_zeros(onehot.shape[1], coordinates.shape[1])
         velocity, velocity_share = torch.zeros_like(coordinates), 0.0
         for a in reversed(solution.path):
             velocity, velocity_share = velocity - self.rate * coordinates, velocity_share - self.rate * share
-            softmax = torch.softmax(features.logits(a), 1)
-            errors = (softmax - onehot) / len(onehot)
-            bent = _jacobian(softmax, velocity_share * outer_logits + features.logits(velocity)) / len(onehot)
+            softmax = torch.softmax(features.logits(a), 0)
+            errors = (softmax - onehot) / onehot.shape[1]
+            bent = _jacobian(softmax, velocity_share * outer_logits + features.logits(velocity)) / onehot.shape[1]
             along_outer += velocity_share * errors
-            along_basis.addmm_(errors, velocity.T).addmm_(bent, a.T)
+            along_basis.addmm_(errors.T, velocity).addmm_(bent.T, a)
             coordinates = coordinates + features.pull(bent)
             velocity, velocity_share = self.momentum * velocity, self.momentum * velocity_share
         pairs = [(along_basis, features.basis_images())]
         if own is None:
-            pairs.append((along_outer, features.attributes.times(outer)))
+            pairs.append((along_outer.T, features.attributes.times(outer)))
         return pairs
 
 
@@ -100,11 +101,14 @@ class Unrolled:
 class Implicit:
     """The optimum of cross-entropy + (ω/2)‖W‖², differentiated by the implicit function theorem.
 
+    ω is ``weight_decay`` times the mean of ‖x_i‖², so that scaling all attributes changes nothing.
+
     (Hessian + ω·I) x = ∂loss/∂W, and ∂loss/∂H = −E₁·x^T − E₂·W^T with E₁ = (S − Y)/n and E₂ = J_softmax(H·x)/n.
-    Newton's method with conjugate gradients finds W, from the previous step's W where there is one.
+    Newton's method with conjugate gradients finds W, from the previous step's W where there is one, until the gradient's
+    length is ``tolerance`` times that at W = 0; x is solved for to the same relative accuracy.
     """
 
-    weight_decay: float = 5e-3
+    weight_decay: float = 2e-5
     tolerance: float = 1e-7
 
     def __post_init__(self) -> None:
@@ -112,19 +116,22 @@ class Implicit:
             raise InputError("implicit training needs a weight decay > 0 and a tolerance > 0")
 
     def fit(self, features: Features, onehot: Tensor, start: Tensor | None) -> Solution:
-        a = features.zero(onehot.shape[1]) if start is None else start
+        a = features.zero(len(onehot)) if start is None else start
+        goal = self.tolerance * self._slope_at_zero(features, onehot)
         logits = features.logits(a)
         value = self._objective(features, a, logits, onehot)
-        softmax = torch.softmax(logits, 1)
+        softmax = torch.softmax(logits, 0)
         preconditioner = self._preconditioner(features, softmax)
         for iteration in range(100):
             if start is None and 0 < iteration < 4:  # far from the optimum curvatures change quickly
                 preconditioner = self._preconditioner(features, softmax)
-            gradient = self.weight_decay * a + features.pull((softmax - onehot) / len(onehot))
-            slope = features.dot(gradient, gradient, features.logits(gradient))
-            if slope.sqrt() <= self.tolerance:
+            gradient = self._decay(features) * a + features.pull((softmax - onehot) / onehot.shape[1])
+            slope = float(features.dot(gradient, gradient, features.logits(gradient)).clamp_min(0).sqrt())
+            if slope <= goal:
                 break
-            step, step_logits = self._solve(features, softmax, -gradient, preconditioner, 1e-3)
+            # Solve the step as exactly as the end needs it, but no more than quadratic convergence can use.
+            accuracy = min(0.1, max(0.3 * goal / slope, 1e-4))
+            step, step_logits = self._solve(features, softmax, -gradient, preconditioner, accuracy)
             size = 1.0
             while size > 1e-6:  # halve until the objective falls; near the optimum the full step is taken
                 tried = a + size * step, logits + size * step_logits
@@ -133,40 +140,50 @@ class Implicit:
                     break
                 size /= 2
             (a, logits), value = tried, lower
-            softmax = torch.softmax(logits, 1)
+            softmax = torch.softmax(logits, 0)
         return Solution(a, features.weights(a), preconditioner=preconditioner)
 
     def pairs(self, features: Features, onehot: Tensor, solution: Solution, outer: Tensor) -> list[Pair]:
-        softmax = torch.softmax(features.logits(solution.coordinates), 1)
+        softmax = torch.softmax(features.logits(solution.coordinates), 0)
         precondition = solution.preconditioner or self._preconditioner(features, softmax)
-        own = features.coordinates(outer)
+        own, decay = features.coordinates(outer), self._decay(features)
         if own is None:
             # x = (outer − H^T·z)/ω, where z = E₂ solves (ω + J·K/n) z = J(H·outer)/n: coordinates suffice.
             outer_logits = features.logits_of_weights(outer)
-            right = _jacobian(softmax, outer_logits) / len(onehot)
+            right = _jacobian(softmax, outer_logits) / onehot.shape[1]
             _, z_logits = self._solve(features, softmax, right, precondition, self.tolerance)
-            bent = _jacobian(softmax, (outer_logits - z_logits) / self.weight_decay) / len(onehot)
-            x = (outer - features.weights(bent)) / self.weight_decay
+            bent = _jacobian(softmax, (outer_logits - z_logits) / decay) / onehot.shape[1]
+            x = (outer - features.weights(bent)) / decay
         else:
-            x, x_logits = self._solve(features, softmax, own, precondition, self.tolerance)
-            bent = _jacobian(softmax, x_logits) / len(onehot)
-        errors = (softmax - onehot) / len(onehot)
+            a, a_logits = self._solve(features, softmax, own, precondition, self.tolerance)
+            bent = _jacobian(softmax, a_logits) / onehot.shape[1]
+            x = features.weights(a)
+        errors = (softmax - onehot) / onehot.shape[1]
         images = features.attributes.times
-        return [(-errors, images(x)), (-bent, images(solution.weights))]
+        return [(-errors.T, images(x)), (-bent.T, images(solution.weights))]
+
+    def _slope_at_zero(self, features: Features, onehot: Tensor) -> float:
+        """The length of the gradient at W = 0, which the tolerance is measured by."""
+        gradient = features.pull((1 / len(onehot) - onehot) / onehot.shape[1])
+        return float(features.dot(gradient, gradient, features.logits(gradient)).sqrt())
+
+    def _decay(self, features: Features) -> float:
+        return self.weight_decay * features.attributes.mean_square
 
     def _objective(self, features: Features, a: Tensor, logits: Tensor, onehot: Tensor) -> float:
-        cross_entropy = -(torch.log_softmax(logits, 1) * onehot).sum() / len(onehot)
-        return float(cross_entropy + 0.5 * self.weight_decay * features.dot(a, a, logits))
+        cross_entropy = -(torch.log_softmax(logits, 0) * onehot).sum() / onehot.shape[1]
+        return float(cross_entropy + 0.5 * self._decay(features) * features.dot(a, a, logits))
 
     def _preconditioner(self, features: Features, softmax: Tensor) -> Preconditioner:
         """The Hessian with the mean of each node's softmax curvature in place of its Jacobian."""
-        curvature = (softmax * (1 - softmax)).mean(1).clamp_min(1e-4) / len(softmax)
-        return features.preconditioner(curvature, self.weight_decay)
+        curvature = (softmax * (1 - softmax)).mean(0).clamp_min(1e-4) / softmax.shape[1]
+        return features.preconditioner(curvature, self._decay(features))
 
     def _solve(
         self, features: Features, softmax: Tensor, right: Tensor, precondition: Preconditioner, tolerance: float
     ) -> Pair:
         """x and H·x with (Hessian + ω·I) x = right, by preconditioned conjugate gradients."""
+        decay = self._decay(features)
         x, x_logits = torch.zeros_like(right), torch.zeros_like(softmax)
         residual = right
         z, z_logits = precondition(residual)
@@ -176,8 +193,8 @@ class Implicit:
         for _ in range(10 * right.numel()):
             if length <= goal or length <= 0.0:
                 break
-            bent = _jacobian(softmax, direction_logits) / len(softmax)
-            image = self.weight_decay * direction + features.pull(bent)
+            bent = _jacobian(softmax, direction_logits) / softmax.shape[1]
+            image = decay * direction + features.pull(bent)
             size = length / float(features.dot(image, direction, direction_logits))
             x, x_logits = x + size * direction, x_logits + size * direction_logits
             residual = residual - size * image

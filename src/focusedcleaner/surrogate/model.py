@@ -62,9 +62,9 @@ class Surrogate:
         self.form = form
         self.structure = Structure(graph, dtype=dtype, device=device)
         self.attributes = Attributes(graph, dtype=dtype, device=device)
-        self.train = graph.split.train
-        labels = torch.tensor(graph.labels[self.train], device=device)
-        self.onehot = torch.nn.functional.one_hot(labels, graph.num_classes).to(dtype)
+        self.train = torch.tensor(graph.split.train, device=device)
+        labels = torch.tensor(graph.labels[graph.split.train], device=device)
+        self.onehot = torch.nn.functional.one_hot(labels, graph.num_classes).to(dtype).T.contiguous()
 
     def fit(self, start: Tensor | None = None) -> Fitted:
         """Train on the structure as it stands, from the coordinates of an earlier solution where given."""
@@ -79,7 +79,7 @@ class Surrogate:
         outer = self.attributes.transposed_times(self.structure.propagate(self.structure.propagate(signal)))
         pairs = [(signal, fitted.images)]
         for errors, images in self.inner.pairs(fitted.features, self.onehot, fitted.solution, outer):
-            spread = errors.new_zeros(self.structure.num_nodes, errors.shape[1])
+            spread = signal.new_zeros(self.structure.num_nodes, errors.shape[1])
             spread[self.train] = errors
             pairs.append((spread, images))
         return chained(self.structure, pairs)

@@ -109,7 +109,7 @@ class Structure:
         total = torch.zeros(self.num_nodes, dtype=values.dtype, device=self.device)
         return total.index_add_(0, self.ends[0], there).index_add_(0, self.ends[1], there)
 
-    def training_rows(self, nodes: np.ndarray) -> sp.csr_array:
+    def rows_of_two_hops(self, nodes: np.ndarray) -> sp.csr_array:
         """The rows of Â² that belong to ``nodes``, n × N and sparse."""
         adjacency = self.adjacency.cpu()
         parts = (adjacency.values().numpy(), adjacency.col_indices().numpy(), adjacency.crow_indices().numpy())
@@ -126,6 +126,9 @@ class Attributes:
         self.matrix = graph.attributes
         self.dtype, self.device = dtype, torch.device(device)
         self.num_columns = graph.num_nodes if self.matrix is None else graph.num_attributes
+        lengths = 1.0 if self.matrix is None else float(np.square(self.matrix.data).sum()) / graph.num_nodes
+        self.mean_square = lengths or 1.0
+        """The mean of ‖x_i‖², which penalties on W are measured in."""
         if self.matrix is not None:
             self._forward = csr(self.matrix, dtype, device)
             self._backward = csr(self.matrix.T.tocsr(), dtype, device)

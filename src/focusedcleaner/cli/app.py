@@ -1,0 +1,184 @@
+"""The commands and their options."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from focusedcleaner.errors import InputError
+
+# Some versions of typer bring their own click and some use click's: the root of its usage errors is found, not named.
+_UsageProblem: type[Exception] = typer.BadParameter.__mro__[2]
+
+
+class Calm(TyperGroup):
+    """Tells a user's mistakes and interruptions in one line, with exit code 2."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            raise _failed(f"error: {error}") from None
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(1) from None
+        except KeyboardInterrupt as stop:
+            raise _failed(str(stop) or "interrupted") from None
+
+    def main(self, args: Sequence[str] | None = None, *more: Any, **options: Any) -> Any:
+        given = list(sys.argv[1:] if args is None else args)
+        try:
+            code = super().main(given, *more, **{**options, "standalone_mode": False, "obj": given})
+        except _UsageProblem as problem:
+            code = _failed(f"error: {getattr(problem, 'format_message', problem.__str__)()}").exit_code
+        if options.get("standalone_mode", True):
+            sys.exit(code)
+        return code
+
+
+def _failed(line: str) -> typer.Exit:
+    typer.echo(" ".join(line.split()), err=True)
+    return typer.Exit(2)
+
+
+app = typer.Typer(cls=Calm, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+datasets_app = typer.Typer(rich_markup_mode="rich")
+app.add_typer(datasets_app, name="datasets")
+
+GraphArgument = Annotated[
+    str, typer.Argument(metavar="GRAPH", help="A data set's name (cora) or a graph file (.npz, .csv, .graphml).")
+]
+NodesOption = Annotated[
+    Path | None, typer.Option("--nodes", metavar="FILE", help="The node table (CSV) of an edge list (CSV).")
+]
+AdjacencyOption = Annotated[
+    Path | None,
+    typer.Option("--adjacency", metavar="FILE", help="A scipy.sparse file whose edges replace the graph's."),
+]
+SplitOption = Annotated[
+    Path | None, typer.Option("--split", metavar="FILE", help="JSON with idx_train, idx_val and idx_test.")
+]
+ComponentOption = Annotated[
+    bool, typer.Option("--largest-component", help="Keep the largest connected component only.")
+]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Fixes everything random.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from focusedcleaner import __version__
+
+        typer.echo(f"focusedcleaner {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    ctx: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Finds and removes the edges that an attacker planted in a graph."""
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+
+
+@app.command()
+def demo(seed: SeedOption = 0, json: JsonOption = False) -> None:
+    """Poison a real graph, clean it, and show what happened."""
+    from focusedcleaner.cli.demo import run
+
+    run(seed=seed, json=json)
+
+
+@datasets_app.callback(invoke_without_command=True)
+def datasets(ctx: typer.Context, json: JsonOption = False) -> None:
+    """Which data sets there are, where they come from, and their checksums."""
+    if ctx.invoked_subcommand is None:
+        from focusedcleaner.cli.datasets import show_all
+
+        show_all(json=json)
+
+
+@datasets_app.command("list")
+def datasets_list(json: JsonOption = False) -> None:
+    """List the data sets."""
+    from focusedcleaner.cli.datasets import show_all
+
+    show_all(json=json)
+
+
+@datasets_app.command("get")
+def datasets_get(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A data set's name.")], json: JsonOption = False
+) -> None:
+    """Fetch a data set, unless it is here already, and say where it is."""
+    from focusedcleaner.cli.datasets import fetch
+
+    fetch(name, json=json)
+
+
+@app.command()
+def sanitize(
+    ctx: typer.Context,
+    graph: GraphArgument,
+    method: Annotated[str, typer.Option("--method", metavar="NAME", help="cld, lp, … (see: methods).")] = "cld",
+    budget: Annotated[
+        str, typer.Option("--budget", help="Edges that may be removed: 10%, 0.1 (a share) or 500 (a number).")
+    ] = "10%",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="RUN", help="The folder for the results, which must not exist.")
+    ] = None,
+    nodes: NodesOption = None,
+    adjacency: AdjacencyOption = None,
+    split: SplitOption = None,
+    largest_component: ComponentOption = False,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting of the method; repeatable.")
+    ] = None,
+    edges_per_round: Annotated[
+        int | None, typer.Option("--edges-per-round", min=1, help="Edges removed at a time; 1 is the paper's way.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
+    seed: SeedOption = 0,
+    json: JsonOption = False,
+) -> None:
+    """Remove the edges that an attacker most likely planted."""
+    from focusedcleaner.cli.inputs import Given
+    from focusedcleaner.cli.sanitize import Request, run
+
+    pairs = [*(settings or []), *([] if edges_per_round is None else [f"edges_per_round={edges_per_round}"])]
+    given = Given(graph, nodes, adjacency, split, largest_component)
+    run(Request(given, method, budget, out, tuple(pairs), seed, resume), typed=ctx.obj or [], json=json)
+
+
+@app.command()
+def score(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder that sanitize wrote.")],
+    truth: Annotated[str, typer.Option("--truth", metavar="GRAPH", help="The clean graph: a name or a graph file.")],
+    nodes: NodesOption = None,
+    adjacency: AdjacencyOption = None,
+    largest_component: ComponentOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Compare what was removed with what was planted: ESR, F1 and CR beside the oracle's."""
+    from focusedcleaner.cli.inputs import Given
+    from focusedcleaner.cli.score import run
+
+    run(run_folder, Given(truth, nodes, adjacency, None, largest_component), json=json)
+
+
+@app.command()
+def methods(json: JsonOption = False) -> None:
+    """List the methods that are known by name, with their settings."""
+    from focusedcleaner.cli.methods import show
+
+    show(json=json)

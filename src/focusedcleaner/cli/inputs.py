@@ -1,0 +1,83 @@
+"""From what a user typed to a graph, and to a record of what it was read from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from focusedcleaner import datasets
+from focusedcleaner.cli.console import note, progress_bar, warnings_as_notes
+from focusedcleaner.datasets.download import checksum
+from focusedcleaner.errors import InputError
+from focusedcleaner.files import SUFFIXES, load_adjacency, load_graph, load_split
+from focusedcleaner.graph import Graph, Split
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the user typed to name a graph."""
+
+    graph: str
+    nodes: Path | None = None
+    adjacency: Path | None = None
+    split: Path | None = None
+    largest_component: bool = False
+
+    def read(self) -> Graph:
+        """The graph, with what the options change of it; `InputWarning`s become notes."""
+        with warnings_as_notes():
+            graph = self._whole()
+            if self.adjacency is not None:
+                graph = _with_adjacency(graph, self.adjacency)
+            if self.split is not None:
+                graph = graph.with_split(load_split(self.split, num_nodes=graph.num_nodes))
+        return graph.largest_component() if self.largest_component else graph
+
+    def _whole(self) -> Graph:
+        path = Path(self.graph)
+        if path.is_file():
+            return load_graph(path, nodes=self.nodes)
+        if self.nodes is not None:
+            raise InputError(f"--nodes goes with an edge list (.csv), and {self.graph} is none")
+        if self.graph in datasets.names():
+            with progress_bar(f"Fetching {self.graph}", bytes_=True) as progress:
+                return datasets.load(self.graph, progress=progress)
+        if path.suffix or len(path.parts) > 1:
+            raise InputError(f"{self.graph}: there is no such file")
+        raise InputError(
+            f"there is no file and no data set {self.graph!r}; data sets are {', '.join(datasets.names())}, "
+            f"files end in {', '.join(SUFFIXES)}"
+        )
+
+    def record(self) -> dict[str, Any]:
+        """What was typed, with the checksums of the files."""
+        typed: dict[str, Any] = {"graph": self.graph}
+        files = {"graph": Path(self.graph), "nodes": self.nodes, "adjacency": self.adjacency, "split": self.split}
+        for option, path in files.items():
+            if path is not None and path.is_file():
+                typed[option] = self.graph if option == "graph" else str(path)
+                typed[f"{option}_sha256" if option != "graph" else "sha256"] = checksum(path)
+        if "sha256" not in typed:
+            typed["sha256"] = datasets.info(self.graph).sha256
+        return {**typed, "largest_component": self.largest_component}
+
+
+def _with_adjacency(graph: Graph, path: Path) -> Graph:
+    matrix = load_adjacency(path).tocoo()
+    if matrix.shape[0] != graph.num_nodes:
+        raise InputError(f"{path}: is an adjacency of {matrix.shape[0]:,} nodes, but the graph has {graph.num_nodes:,}")
+    pairs = np.column_stack([matrix.row, matrix.col])
+    return replace(graph, edges=Graph.from_pairs(graph.num_nodes, pairs).edges)
+
+
+def with_some_split(graph: Graph, seed: int) -> Graph:
+    """The graph with a split, drawn where it has none and has labels to draw from."""
+    if graph.split is not None or not len(graph.known_labels):
+        return graph
+    split = Split.random(graph.labels, seed=seed)  # type: ignore[arg-type]
+    sizes = f"{len(split.train):,} nodes for training, {len(split.val):,} for validation, {len(split.test):,} to test"
+    note(f"the graph has no split, so one was drawn (seed {seed}): {sizes}")
+    return graph.with_split(split)

@@ -1,0 +1,139 @@
+"""``focusedcleaner sanitize``: a graph in, a run folder out."""
+
+from __future__ import annotations
+
+import json as json_format
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from focusedcleaner.budget import edges_allowed
+from focusedcleaner.cli.console import Stopped, note, print_json, progress_bar
+from focusedcleaner.cli.inputs import Given, with_some_split
+from focusedcleaner.cli.summary import show
+from focusedcleaner.errors import InputError
+from focusedcleaner.graph import Graph
+from focusedcleaner.runs import RECORD, RunFolder, check_same, free_path, read_record, read_run
+from focusedcleaner.sanitizers import Interrupted, Sanitation, Sanitizer, sanitizer
+from focusedcleaner.sanitizers.base import check_sanitizable
+from focusedcleaner.settings import parse_pairs
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for."""
+
+    given: Given
+    method: str
+    budget: str
+    out: Path | None
+    settings: tuple[str, ...]
+    seed: int
+    resume: bool
+
+
+def run(request: Request, *, typed: Sequence[str], json: bool) -> None:
+    """Check everything, clean the graph, write the run folder, tell the result.
+
+    Args:
+        request: what to do.
+        typed: the command's words, to tell how to go on after an interruption.
+        json: whether to print one JSON object.
+    """
+    method = sanitizer(request.method, **parse_pairs(list(request.settings)))
+    if request.resume and request.out is None:
+        raise InputError("--resume needs --out: the folder of the run that is to go on")
+    out = request.out or free_path(request.given.graph, request.method)
+    with _parent_made(out, request.out is None), RunFolder.opened(out, resume=request.resume) as folder:
+        graph = with_some_split(request.given.read(), request.seed)
+        before = _earlier(folder, method, graph, request)
+        if before is None or before["status"] != "complete":
+            _compute(method, graph, request, folder, before, _again(typed, out))
+    done = read_run(out)
+    if json:
+        print_json({key: done.record[key] for key in ("method", "budget", "removed", "seconds")} | {"out": str(out)})
+    else:
+        show(done)
+
+
+@contextmanager
+def _parent_made(out: Path, wanted: bool) -> Iterator[None]:
+    """Make the folder for runs where the user named none; it goes again if nothing came to be in it."""
+    if wanted:
+        try:
+            out.parent.mkdir(exist_ok=True)
+        except OSError as error:
+            raise InputError(f"the folder {out.parent} can't be made: {error.strerror}; --out names another") from None
+    try:
+        yield
+    finally:
+        if wanted and not any(out.parent.iterdir()):
+            out.parent.rmdir()
+
+
+def _earlier(folder: RunFolder, method: Sanitizer, graph: Graph, request: Request) -> Mapping[str, Any] | None:
+    """The record of the run that is to go on, if there is one, after making sure that it was the same run."""
+    if not (folder.work / RECORD).is_file():
+        if request.resume and not folder.checkpoint.exists():
+            note(f"there is nothing in {folder.path} to go on from, so the run begins at the beginning")
+        return None
+    check_sanitizable(graph)
+    now = {
+        "method": method.name,
+        "settings": json_format.loads(json_format.dumps(method.settings())),
+        "budget": edges_allowed(request.budget, graph.num_edges),
+        "seed": request.seed,
+        "fingerprint": graph.fingerprint(),
+    }
+    record = read_record(folder.work)
+    check_same(folder.path, record, now)
+    if record["status"] == "complete":
+        note(f"{folder.path} is complete already")
+    elif not folder.checkpoint.exists():
+        note(f"{folder.path} has lost its checkpoint, so the run begins at the beginning")
+    return record
+
+
+def _compute(
+    method: Sanitizer,
+    graph: Graph,
+    request: Request,
+    folder: RunFolder,
+    before: Mapping[str, Any] | None,
+    again: str,
+) -> None:
+    source = request.given.record()
+    earlier = float(before["seconds"]) if before is not None and folder.checkpoint.exists() else 0.0
+
+    def timed(sanitation: Sanitation) -> Sanitation:
+        return replace(sanitation, seconds=earlier + sanitation.seconds)
+
+    try:
+        with progress_bar("Removing edges") as progress:
+            sanitation = method.sanitize(
+                graph, request.budget, seed=request.seed, progress=progress, checkpoint=folder.checkpoint
+            )
+    except Interrupted as stop:
+        so_far = stop.sanitation
+        if not len(so_far.removed):
+            raise Stopped("interrupted before the first edge was removed; nothing was written") from None
+        folder.finish(timed(so_far), source, status="interrupted")
+        raise Stopped(
+            f"interrupted after {len(so_far.removed):,} of {so_far.budget:,} edges; what was found so far is in "
+            f"{folder.path}; go on with: {again}"
+        ) from None
+    except KeyboardInterrupt:
+        kept = f"; go on with: {again}" if folder.checkpoint.exists() else "; nothing was written"
+        raise Stopped(f"interrupted{kept}") from None
+    folder.finish(timed(sanitation), source)
+
+
+def _again(typed: Sequence[str], out: Path) -> str:
+    """The command that goes on with an interrupted run."""
+    words = ["focusedcleaner", *typed]
+    if not any(word == "--out" or word.startswith("--out=") for word in typed):
+        words += ["--out", str(out)]
+    return shlex.join(words if "--resume" in typed else [*words, "--resume"])

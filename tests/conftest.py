@@ -1,0 +1,49 @@
+"""What the tests of several files need: a small graph on disk, and the command line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from focusedcleaner.cli.app import app
+from focusedcleaner.datasets import synthetic
+from focusedcleaner.files import save_graph
+from focusedcleaner.graph import Graph
+
+Command = Callable[..., Result]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is the current one."""
+    place = tmp_path / "here"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    return place
+
+
+@pytest.fixture
+def cli(folder: Path) -> Command:
+    """Run a command in an empty folder, as a user would type it."""
+
+    def run(*words: object) -> Result:
+        return CliRunner().invoke(app, [os.fspath(word) if isinstance(word, Path) else str(word) for word in words])
+
+    return run
+
+
+@pytest.fixture
+def graph() -> Graph:
+    """150 nodes, 300 edges, with a split."""
+    return synthetic(num_nodes=150, seed=1)
+
+
+@pytest.fixture
+def graph_file(graph: Graph, tmp_path: Path) -> Path:
+    path = tmp_path / "graph.npz"
+    save_graph(graph, path)
+    return path

@@ -1,0 +1,92 @@
+"""Methods by name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import focusedcleaner
+from focusedcleaner.attacks import ATTACKS, attack
+from focusedcleaner.classifiers import CLASSIFIERS, classifier
+from focusedcleaner.detectors import ClassDiv, LinkPred, NoDetector
+from focusedcleaner.errors import InputError
+from focusedcleaner.registry import Method, Registry
+from focusedcleaner.sanitizers import SANITIZERS, FocusedCleaner, sanitizer
+from focusedcleaner.surrogate import Implicit, Unrolled
+
+REGISTRIES: tuple[Registry[Any], ...] = (SANITIZERS, ATTACKS, CLASSIFIERS)
+METHODS: list[Method[Any]] = [method for registry in REGISTRIES for method in registry]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_every_method_can_be_made_and_goes_by_its_own_name(method: Method[Any]) -> None:
+    assert method.make({}).name == method.name
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_every_method_is_documented_with_formula_and_paper_and_tested(method: Method[Any]) -> None:
+    text = method.kind.__doc__ or ""
+    assert method.summary
+    assert "\n        " in text, "no formula in an indented block"
+    assert re.search(r'"[A-Z].+"', text, re.DOTALL), "no title of a paper"
+    assert ">>>" in text, "no example"
+    here = Path(__file__)
+    others = [test.read_text() for test in here.parent.glob("test_*.py") if test != here]
+    assert any(re.search(rf"\b{method.kind.__name__}\b", text) for text in others), "no test"
+
+
+def test_settings_find_their_part() -> None:
+    made = sanitizer("cld", tau="0.7", eta=0, victim_ends="2", inner="unrolled", steps=5, rate=0.01, inner_rate=0.2)
+    expected = FocusedCleaner(
+        detector=ClassDiv(tau=0.7, rate=0.01), eta=0.0, victim_ends=2, inner=Unrolled(steps=5, rate=0.2)
+    )
+    assert made == expected
+
+
+def test_each_name_has_its_detector() -> None:
+    kinds = {method.name: type(method.make({}).detector) for method in SANITIZERS}  # type: ignore[attr-defined]
+    assert kinds == {"cld": ClassDiv, "lp": LinkPred, "focused-none": NoDetector}
+
+
+def test_a_part_may_be_given_ready() -> None:
+    assert sanitizer("lp", inner=Implicit(weight_decay=0.5)) == sanitizer("lp", weight_decay=0.5)
+    with pytest.raises(InputError, match="weight_decay is set in the inner that is given already"):
+        sanitizer("lp", inner=Implicit(), weight_decay=0.5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"taw": 1}, "cld has no setting 'taw'; its settings are eta, .*tau.*weight_decay.*inner"),
+        ({"steps": 1}, "cld has no setting 'steps'"),
+        ({"detector": "none"}, "cld has no setting 'detector'"),
+        ({"inner": "closed"}, "inner must be one of implicit, unrolled, not 'closed'"),
+        ({"inner": 3}, "inner must be one of implicit, unrolled, not 3"),
+        ({"tau": "high"}, "tau must be a number, not 'high'"),
+        ({"tau": 2}, "tau and beta lie between 0 and 1"),
+    ],
+)
+def test_wrong_settings_are_told(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        sanitizer("cld", **settings)
+
+
+def test_unknown_names_are_told_with_the_known_ones() -> None:
+    with pytest.raises(InputError, match="there is no method 'x'; there are cld, lp, focused-none"):
+        sanitizer("x")
+    with pytest.raises(InputError, match="there is no attack 'x'; there are dice, random"):
+        attack("x")
+    with pytest.raises(InputError, match="there is no classifier 'x'; there are gcn"):
+        classifier("x")
+
+
+def test_the_package_offers_its_names() -> None:
+    for name in focusedcleaner.__all__:
+        assert getattr(focusedcleaner, name) is not None
+        assert name in dir(focusedcleaner)
+    assert re.fullmatch(r"\d+\.\d+\.\d+.*", focusedcleaner.__version__)
+    with pytest.raises(AttributeError, match="no attribute 'cleaner'"):
+        focusedcleaner.cleaner  # noqa: B018
