@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import labelled_graphs
 from torch import Tensor
 
 from focusedcleaner.datasets import synthetic
@@ -17,7 +18,6 @@ from focusedcleaner.detectors.mixture import RIDGE, Monomials, energies
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.surrogate import Structure, Surrogate
-from strategies import labelled_graphs
 
 
 def double_sums(graph: Graph, distributions: np.ndarray) -> np.ndarray:

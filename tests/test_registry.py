@@ -47,8 +47,10 @@ def test_settings_find_their_part() -> None:
 
 
 def test_each_name_has_its_detector() -> None:
-    kinds = {method.name: type(method.make({}).detector) for method in SANITIZERS}  # type: ignore[attr-defined]
-    assert kinds == {"cld": ClassDiv, "lp": LinkPred, "focused-none": NoDetector}
+    for name, detector in (("cld", ClassDiv()), ("lp", LinkPred()), ("focused-none", NoDetector())):
+        made = sanitizer(name)
+        assert isinstance(made, FocusedCleaner)
+        assert type(made.detector) is type(detector)
 
 
 def test_a_part_may_be_given_ready() -> None:

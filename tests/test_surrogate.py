@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from strategies import labelled_graphs
 from torch import Tensor
 
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.surrogate import Attributes, Implicit, Smoother, Structure, Surrogate, Unrolled
-from strategies import labelled_graphs
+from focusedcleaner.surrogate.features import Primal
 
 UNROLLED = Unrolled()
 IMPLICIT = Implicit(weight_decay=0.01, tolerance=1e-12)
@@ -103,6 +106,7 @@ def test_a_structure_with_removed_edges_is_the_smaller_graph(graph: Graph, count
     gone = np.arange(count)
     kept = np.arange(len(gone), graph.num_edges)
     surrogate = Surrogate(graph, inner=IMPLICIT)
+    surrogate.fit()
     surrogate.structure.remove(torch.from_numpy(gone))
     smaller = Surrogate(graph.without_edges(graph.edges[gone]), inner=IMPLICIT)
     signal = torch.ones(graph.num_nodes, graph.num_classes, dtype=torch.float64).cumsum(0).cumsum(1)
@@ -110,6 +114,21 @@ def test_a_structure_with_removed_edges_is_the_smaller_graph(graph: Graph, count
     assert torch.allclose(one.logits, other.logits, atol=1e-9)
     ours = surrogate.meta_gradient(one, signal).edges()[kept]
     assert_close(ours, smaller.meta_gradient(other, signal).edges())
+
+
+@settings(deadline=None, max_examples=40)
+@given(graph=labelled_graphs(min_nodes=10, max_nodes=30), order=st.randoms(use_true_random=False))
+def test_rows_kept_over_removals_are_those_computed_afresh(graph: Graph, order: Random) -> None:
+    surrogate = Surrogate(graph, form="primal")
+    edges = list(range(graph.num_edges))
+    order.shuffle(edges)
+    for step in (edges[:1], edges[1:3], edges[3:]):
+        surrogate.structure.remove(torch.tensor(step, dtype=torch.long))
+        kept = surrogate.features.now()
+        fresh = Surrogate(graph, form="primal")
+        fresh.structure.remove(torch.nonzero(~surrogate.structure.alive).squeeze(1))
+        assert isinstance(kept, Primal)
+        assert torch.equal(kept.rows, fresh.features._compute(fresh.train))
 
 
 def test_warm_start_ends_where_a_cold_start_does() -> None:

@@ -40,9 +40,10 @@ def _read(budget: Budget, what: str) -> tuple[float, bool]:
         if percent:
             return float(percent[1]) / 100, True
         try:
-            return (int(budget), False) if re.fullmatch(r"\s*[+-]?\d+\s*", budget) else _read(float(budget), what)
+            number = float(budget)
         except ValueError:
             raise InputError(help_text) from None
+        return (number, False) if re.fullmatch(r"\s*[+-]?\d+\s*", budget) else _read(number, what)
     if isinstance(budget, bool) or budget != budget:
         raise InputError(help_text)
     if isinstance(budget, float) and budget >= 1:

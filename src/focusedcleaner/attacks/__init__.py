@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from focusedcleaner.attacks.base import Attack, Poisoning, Progress
+from focusedcleaner.attacks.base import Attack, Interrupted, Poisoning, Progress
 from focusedcleaner.attacks.dice import Dice
+from focusedcleaner.attacks.mettack import Mettack
 from focusedcleaner.attacks.random import RandomAttack
 from focusedcleaner.registry import Method, Registry
+from focusedcleaner.surrogate import Implicit, Unrolled
 
-__all__ = ["ATTACKS", "Attack", "Dice", "Poisoning", "Progress", "RandomAttack", "attack"]
+__all__ = ["ATTACKS", "Attack", "Dice", "Interrupted", "Mettack", "Poisoning", "Progress", "RandomAttack", "attack"]
 
-ATTACKS: Registry[Attack] = Registry("attack", Method("dice", Dice), Method("random", RandomAttack))
+ATTACKS: Registry[Attack] = Registry(
+    "attack",
+    Method("dice", Dice),
+    Method("random", RandomAttack),
+    Method("mettack", Mettack, {"inner": {"unrolled": Unrolled, "implicit": Implicit}}),
+)
 """Every attack that is known by name."""
 
 

@@ -62,6 +62,11 @@ class Archive:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._zip.close()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everything that the file holds."""
+        return tuple(self._members)
+
     def __contains__(self, name: str) -> bool:
         return name in self._members
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import time
-import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.files.disk import write_files
+from focusedcleaner.files.archive import Archive, packed
+from focusedcleaner.files.disk import naming, write_files
 from focusedcleaner.graph import Graph
 from focusedcleaner.sanitizers.base import Columns, Findings
 
@@ -39,31 +38,31 @@ class Round:
     """Tensors for the next round."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Journal:
     """A run after a whole number of rounds: everything that the next round depends on."""
 
-    removed: list[int] = field(default_factory=list)
-    scores: list[float] = field(default_factory=list)
-    evidence: dict[str, list[Any]] = field(default_factory=dict)
-    trace: dict[str, list[Any]] = field(default_factory=dict)
+    removed: Sequence[int] = ()
+    scores: Sequence[float] = ()
+    evidence: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    trace: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     memory: Mapping[str, Tensor] = field(default_factory=dict)
     """Tensors that the method hands from round to round."""
-
-    def add(self, done: Round) -> None:
-        """Append a finished round."""
-        for name, values in done.evidence.items():
-            self.evidence.setdefault(name, []).extend(values)
-        trace = {"round": self.rounds + 1, "removed": len(self.removed) + len(done.edges), **done.trace}
-        for name, value in trace.items():
-            self.trace.setdefault(name, []).append(value)
-        self.removed += done.edges
-        self.scores += done.scores
-        self.memory = done.memory
 
     @property
     def rounds(self) -> int:
         return len(next(iter(self.trace.values()), []))
+
+    def plus(self, done: Round) -> Journal:
+        """The journal with one more round; this one stays as it is, so that an interruption never sees half a round."""
+        trace = {"round": self.rounds + 1, "removed": len(self.removed) + len(done.edges), **done.trace}
+        return Journal(
+            [*self.removed, *done.edges],
+            [*self.scores, *done.scores],
+            {name: [*self.evidence.get(name, ()), *values] for name, values in done.evidence.items()},
+            {name: [*self.trace.get(name, ()), value] for name, value in trace.items()},
+            done.memory,
+        )
 
     def findings(self) -> Findings:
         return Findings(
@@ -91,13 +90,10 @@ class Checkpoint:
         """The journal in the file, or an empty one where there is no file."""
         if self.path is None or not self.path.exists():
             return Journal()
-        try:
-            with np.load(self.path, allow_pickle=False) as file:
-                arrays: dict[str, NDArray[Any]] = {name: file[name] for name in file.files}
-        except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
-            raise InputError(f"{self.path} is no checkpoint that can be read: {error}") from None
+        with naming(self.path), Archive(self.path) as file:
+            arrays = {name: file.read(name) for name in file.names}
         if str(arrays.pop("key", "")) != self.key:
-            raise InputError(f"{self.path} belongs to another graph, method, budget or seed: resume with the same ones")
+            raise InputError(f"{self.path} belongs to another graph, method, budget or seed: resume with the same")
 
         def part(prefix: str) -> dict[str, NDArray[Any]]:
             return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
@@ -120,9 +116,7 @@ class Checkpoint:
         arrays |= {f"evidence.{name}": column for name, column in found.evidence.items()}
         arrays |= {f"trace.{name}": column for name, column in found.trace.items()}
         arrays |= {f"memory.{name}": tensor.cpu().numpy() for name, tensor in journal.memory.items()}
-        buffer = io.BytesIO()
-        np.savez(buffer, **arrays)
-        write_files({self.path: buffer.getvalue()})
+        write_files({self.path: packed({name: np.asarray(array) for name, array in arrays.items()})})
 
     def save_now_and_then(self, journal: Journal) -> None:
         """Write the journal if the last time was a while ago."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -85,44 +86,44 @@ class FocusedCleaner(Sanitizer):
     ) -> Findings:
         keeper = Checkpoint(checkpoint, graph=graph, budget=budget, seed=seed, settings=self.settings())
         journal = keeper.load()
-        cleaning = _Cleaning(self, graph, budget, seed, journal)
         per_round = self.edges_per_round or math.ceil(budget / ROUNDS)
-        while len(journal.removed) < budget:
-            try:
-                done = cleaning.round(min(per_round, budget - len(journal.removed)))
-            except KeyboardInterrupt:
-                keeper.save(journal)
-                raise FindingsSoFar(journal.findings()) from None
-            if not done.edges:
-                break
-            journal.add(done)
-            if progress is not None:
-                progress(len(journal.removed), budget)
-            keeper.save_now_and_then(journal)
+        try:
+            cleaning = _Cleaning(self, graph, budget, seed, journal.removed)
+            while len(journal.removed) < budget:
+                done = cleaning.round(journal, min(per_round, budget - len(journal.removed)))
+                if not done.edges:
+                    break
+                journal = journal.plus(done)
+                if progress is not None:
+                    progress(len(journal.removed), budget)
+                keeper.save_now_and_then(journal)
+        except KeyboardInterrupt:
+            keeper.save(journal)
+            raise FindingsSoFar(journal.findings()) from None
         return journal.findings()
 
 
 class _Cleaning:
     """One sanitation under way: the structure as it stands, and what each round computes from it."""
 
-    def __init__(self, cleaner: FocusedCleaner, graph: Graph, budget: int, seed: int, journal: Journal) -> None:
-        self.cleaner, self.budget, self.seed, self.journal = cleaner, budget, seed, journal
+    def __init__(self, cleaner: FocusedCleaner, graph: Graph, budget: int, seed: int, removed: Sequence[int]) -> None:
+        self.cleaner, self.budget, self.seed = cleaner, budget, seed
         self.detector = detector_of(cleaner.detector)
         self.surrogate = Surrogate(graph, inner=cleaner.inner)
         self.structure = self.surrogate.structure
-        if journal.removed:
-            self.structure.remove(torch.tensor(journal.removed))
+        if removed:
+            self.structure.remove(torch.tensor(removed))
         dtype, device = self.structure.dtype, self.structure.device
         self.reduced = reduced_attributes(graph, dtype=dtype, device=device)
         smooth = cleaner.eta > 0 and graph.attributes is not None
         self.smoother = Smoother(graph, self.surrogate.attributes) if smooth else None
         self.loss = OuterLoss(graph, dtype=dtype, device=device)
 
-    def round(self, size: int) -> Round:
+    def round(self, journal: Journal, size: int) -> Round:
         """Train, detect, differentiate; the edges to go next, which are removed from the structure."""
-        fitted = self.surrogate.fit(self.journal.memory.get("inner"))
-        victims = self._victims(fitted.logits)
-        share = self._validation_share()
+        fitted = self.surrogate.fit(journal.memory.get("inner"))
+        victims = self._victims(fitted.logits, journal)
+        share = self._validation_share(len(journal.removed))
         normal = victims.normal if self.cleaner.normal_only else torch.ones_like(victims.normal)
         loss = self.loss.at(fitted.logits, normal, share)
         gradient = self.surrogate.meta_gradient(fitted, loss.signal).edges()
@@ -148,21 +149,19 @@ class _Cleaning:
             {"inner": fitted.solution.coordinates, **memory},
         )
 
-    def _victims(self, logits: Tensor) -> Victims:
-        seed = np.random.SeedSequence([self.seed, self.journal.rounds]).generate_state(1)[0]
+    def _victims(self, logits: Tensor, journal: Journal) -> Victims:
+        seed = np.random.SeedSequence([self.seed, journal.rounds]).generate_state(1)[0]
         memory = {
-            key.removeprefix("detector."): value
-            for key, value in self.journal.memory.items()
-            if key.startswith("detector.")
+            key.removeprefix("detector."): value for key, value in journal.memory.items() if key.startswith("detector.")
         }
         return self.detector.victims(View(self.structure, logits, self.reduced, int(seed)), memory)
 
-    def _validation_share(self) -> float:
+    def _validation_share(self, removed: int) -> float:
         """λ; 0 where nobody validates, so that the test nodes' own predictions lead from the start."""
         if not self.loss.validates:
             return 0.0
         fixed = self.cleaner.validation_weight
-        return 1 - len(self.journal.removed) / self.budget if fixed is None else fixed
+        return 1 - removed / self.budget if fixed is None else fixed
 
     def _choose(self, gradient: Tensor, victims: Victims, size: int) -> list[int]:
         """The ``size`` edges of largest gradient that touch enough victims and whose removal isolates nobody."""

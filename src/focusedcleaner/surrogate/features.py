@@ -184,12 +184,37 @@ def _inverse(matrix: Tensor, damping: float) -> Tensor:
     return torch.cholesky_inverse(torch.linalg.cholesky(matrix + damping * _identity(len(matrix), matrix)))
 
 
-def features_of(structure: Structure, attributes: Attributes, train: Tensor, form: str | None = None) -> Features:
-    """H of the graph as it stands, in the given form or in the one that its size asks for."""
-    if form is None:
-        n, columns = len(train), attributes.num_columns
-        form = "sparse" if n * columns > DENSE_LIMIT else "dual" if n < 2 * columns else "primal"
-    if form == "sparse":
-        return Sparse(structure, attributes, train)
-    rows = attributes.rows_of(structure.rows_of_two_hops(train.cpu().numpy()))
-    return Dual(rows, attributes) if form == "dual" else Primal(rows, attributes)
+class TrainingFeatures:
+    """H of a structure from which edges are removed: rows that a removal can't have changed are kept.
+
+    Args:
+        structure: whose edges may be removed between two calls.
+        attributes: X.
+        train: the n training nodes.
+        form: "dual", "primal" or "sparse"; None lets the size decide.
+    """
+
+    def __init__(self, structure: Structure, attributes: Attributes, train: Tensor, form: str | None = None) -> None:
+        self.structure, self.attributes, self.train = structure, attributes, train
+        size = len(train) * attributes.num_columns
+        by_size = "sparse" if size > DENSE_LIMIT else "dual" if len(train) < 2 * attributes.num_columns else "primal"
+        self.form = form or by_size
+        self._rows: Tensor | None = None
+
+    def now(self) -> Features:
+        """H of the graph as it stands."""
+        if self.form == "sparse":
+            return Sparse(self.structure, self.attributes, self.train)
+        rows = self._current_rows()
+        return Dual(rows, self.attributes) if self.form == "dual" else Primal(rows, self.attributes)
+
+    def _current_rows(self) -> Tensor:
+        changed = self.structure.take_touched()[self.train].nonzero().squeeze(1)
+        if self._rows is None:
+            self._rows = self._compute(self.train)
+        elif len(changed):
+            self._rows = self._rows.index_copy(0, changed, self._compute(self.train[changed]))
+        return self._rows
+
+    def _compute(self, nodes: Tensor) -> Tensor:
+        return self.attributes.rows_of(self.structure.rows_of_two_hops(nodes.cpu().numpy()))

@@ -104,8 +104,8 @@ class Implicit:
     ω is ``weight_decay`` times the mean of ‖x_i‖², so that scaling all attributes changes nothing.
 
     (Hessian + ω·I) x = ∂loss/∂W, and ∂loss/∂H = −E₁·x^T − E₂·W^T with E₁ = (S − Y)/n and E₂ = J_softmax(H·x)/n.
-    Newton's method with conjugate gradients finds W, from the previous step's W where there is one, until the gradient's
-    length is ``tolerance`` times that at W = 0; x is solved for to the same relative accuracy.
+    Newton's method with conjugate gradients finds W, from the previous step's W where there is one, until the length of
+    the gradient is ``tolerance`` times that at W = 0; x is solved for to the same relative accuracy.
     """
 
     weight_decay: float = 2e-5

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
-from focusedcleaner.surrogate.features import Features, features_of
+from focusedcleaner.surrogate.features import Features, TrainingFeatures
 from focusedcleaner.surrogate.inner import Implicit, InnerTraining, Solution
 from focusedcleaner.surrogate.metagradient import PairGradient, chained
 from focusedcleaner.surrogate.structure import Attributes, Structure
@@ -59,16 +59,16 @@ class Surrogate:
         if graph.labels is None or graph.split is None or not len(graph.split.train):
             raise InputError("the surrogate needs a graph with labels and training nodes")
         self.inner = Implicit() if inner is None else inner
-        self.form = form
         self.structure = Structure(graph, dtype=dtype, device=device)
         self.attributes = Attributes(graph, dtype=dtype, device=device)
         self.train = torch.tensor(graph.split.train, device=device)
+        self.features = TrainingFeatures(self.structure, self.attributes, self.train, form)
         labels = torch.tensor(graph.labels[graph.split.train], device=device)
         self.onehot = torch.nn.functional.one_hot(labels, graph.num_classes).to(dtype).T.contiguous()
 
     def fit(self, start: Tensor | None = None) -> Fitted:
         """Train on the structure as it stands, from the coordinates of an earlier solution where given."""
-        features = features_of(self.structure, self.attributes, self.train, self.form)
+        features = self.features.now()
         solution = self.inner.fit(features, self.onehot, start)
         images = self.attributes.times(solution.weights)
         logits = self.structure.propagate(self.structure.propagate(images))

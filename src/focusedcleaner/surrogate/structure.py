@@ -76,13 +76,15 @@ class Structure:
         self.adjacency = csr(sp.csr_array((np.ones(len(order)), columns[order], indptr), shape=shape), dtype, device)
         self.alive = torch.ones(self.num_edges, dtype=torch.bool, device=device)
         self.degrees = torch.tensor(graph.degrees, dtype=dtype, device=device)
+        self.touched = torch.zeros(self.num_nodes, 1, dtype=dtype, device=device)
 
     def remove(self, edges: Tensor) -> None:
         """Remove edges by their numbers."""
         self.alive[edges] = False
         self.adjacency.values()[self.place[:, edges].ravel()] = 0.0
-        ones = torch.ones(self.ends[:, edges].numel(), dtype=self.dtype, device=self.device)
-        self.degrees.index_add_(0, self.ends[:, edges].ravel(), -ones)
+        ends = self.ends[:, edges].ravel()
+        self.degrees.index_add_(0, ends, -torch.ones_like(self.degrees[ends]))
+        self.touched[ends] = 1.0
 
     @property
     def scale(self) -> Tensor:
@@ -110,13 +112,31 @@ class Structure:
         return total.index_add_(0, self.ends[0], there).index_add_(0, self.ends[1], there)
 
     def rows_of_two_hops(self, nodes: np.ndarray) -> sp.csr_array:
-        """The rows of Â² that belong to ``nodes``, n × N and sparse."""
+        """The rows of Â² that belong to ``nodes``, n × N and sparse, each the same whoever else is asked for."""
         adjacency = self.adjacency.cpu()
         parts = (adjacency.values().numpy(), adjacency.col_indices().numpy(), adjacency.crow_indices().numpy())
+        neighbours = sp.csr_array(parts, shape=(self.num_nodes, self.num_nodes))
         scale = self.scale.ravel().cpu().numpy()
-        loops = sp.csr_array(parts, shape=(self.num_nodes,) * 2) + sp.eye_array(self.num_nodes, format="csr")
-        normalized = sp.csr_array(loops.multiply(scale).multiply(scale[:, None]))
-        return sp.csr_array(normalized[nodes] @ normalized)
+        ones = np.ones(len(nodes))
+        own = sp.csr_array((ones, nodes, np.arange(len(nodes) + 1)), shape=(len(nodes), self.num_nodes))
+        one_hop = _scaled(neighbours[nodes] + own, None, scale * scale)
+        return _scaled(one_hop @ neighbours + one_hop, scale[nodes], scale)
+
+    def take_touched(self) -> Tensor:
+        """The nodes within two hops of an edge removed since the last call, N booleans: their row of Â² has changed."""
+        near = self.touched
+        for _ in range(2):
+            near = near + self.adjacency @ near
+        self.touched = torch.zeros_like(self.touched)
+        return near.squeeze(1) > 0
+
+
+def _scaled(matrix: sp.csr_array, rows: np.ndarray | None, columns: np.ndarray) -> sp.csr_array:
+    """diag(rows)·matrix·diag(columns), in place."""
+    matrix.data *= columns[matrix.indices]
+    if rows is not None:
+        matrix.data *= np.repeat(rows, np.diff(matrix.indptr))
+    return matrix
 
 
 class Attributes:
