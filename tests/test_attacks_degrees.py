@@ -57,8 +57,10 @@ def test_the_same_degrees_are_alike() -> None:
 
 
 def test_an_attack_under_the_test_passes_it() -> None:
-    graph = synthetic(150, seed=1)
+    graph = synthetic(80, seed=1)
     poisoning = Mettack(likelihood_ratio=0.004).poison(graph, "20%")
     assert ratio(graph.degrees, poisoning.graph.degrees) < 0.004 + 1e-6
-    free = Mettack().poison(graph, "20%")
-    assert ratio(graph.degrees, free.graph.degrees) > 0.004
+    strict = Mettack(likelihood_ratio=1e-6).poison(graph, "20%")
+    assert ratio(graph.degrees, strict.graph.degrees) < 1e-6 + 1e-7
+    assert strict.flips is not None
+    assert not np.array_equal(strict.flips, Mettack().poison(graph, "20%").flips)

@@ -151,6 +151,7 @@ def test_the_first_edge_has_the_largest_slope_of_the_outer_loss() -> None:
     inner = Implicit(weight_decay=1e-3, tolerance=1e-10)
     first = FocusedCleaner("none", eta=0.0, edges_per_round=1, inner=inner).sanitize(graph, 1)
     assert graph.split is not None
+    assert graph.attributes is not None
     attributes = torch.tensor(graph.attributes.toarray())
     labels = torch.nn.functional.one_hot(torch.tensor(graph.labels)).double()
     train, val = torch.tensor(graph.split.train), torch.tensor(graph.split.val)
@@ -193,7 +194,9 @@ def test_the_validation_weight_falls_with_the_budget(poisoned: Graph) -> None:
 
 def test_without_validation_nodes_the_test_nodes_lead(poisoned: Graph) -> None:
     assert poisoned.split is not None
-    split = Split(poisoned.split.train, [], np.concatenate([poisoned.split.val, poisoned.split.test]))
+    split = Split(
+        poisoned.split.train, np.empty(0, dtype=int), np.concatenate([poisoned.split.val, poisoned.split.test])
+    )
     found = FocusedCleaner(FAST["classdiv"]).sanitize(poisoned.with_split(split), 10)
     assert len(found.removed) == 10
     assert set(found.trace["validation_weight"]) == {0.0}
@@ -207,7 +210,7 @@ def test_unrolled_training_and_no_attributes_work(poisoned: Graph) -> None:
     assert np.isnan(found.trace["smoothness"]).all()
 
 
-def test_outer_loss_is_the_mean_over_normal_nodes(poisoned: Graph) -> None:
+def test_outer_loss_counts_victims_as_nothing(poisoned: Graph) -> None:
     seen = poisoned.as_the_defender_sees_it()
     assert seen.split is not None
     loss = OuterLoss(seen, dtype=torch.float64, device="cpu")
@@ -218,7 +221,8 @@ def test_outer_loss_is_the_mean_over_normal_nodes(poisoned: Graph) -> None:
     chosen = [nodes[normal[nodes]] for nodes in (torch.tensor(seen.split.val), torch.tensor(seen.split.test))]
     truth = [torch.tensor(seen.labels)[chosen[0]], logits.argmax(1)[chosen[1]]]
     parts = [torch.nn.functional.cross_entropy(logits[c], t) for c, t in zip(chosen, truth, strict=True)]
-    (0.3 * parts[0] + 0.7 * parts[1]).backward()
+    shares = [len(c) / len(whole) for c, whole in zip(chosen, (seen.split.val, seen.split.test), strict=True)]
+    (0.3 * shares[0] * parts[0] + 0.7 * shares[1] * parts[1]).backward()
     assert value.parts["validation_loss"] == pytest.approx(parts[0].item())
     assert value.parts["test_loss"] == pytest.approx(parts[1].item())
     torch.testing.assert_close(value.signal, logits.grad)

@@ -85,7 +85,7 @@ def test_screening_in_single_precision_does_not_decide() -> None:
     """Two pairs that single precision can't tell apart: double precision does."""
     front = torch.zeros(6, 1, dtype=torch.float64)
     back = torch.zeros(6, 1, dtype=torch.float64)
-    front[:3] = torch.tensor([[1.0], [1.0 + 1e-12], [1.0]])
+    front[:3] = torch.tensor([[1.0], [1.0 + 1e-12], [1.0]], dtype=torch.float64)
     back[3:] = 1.0
     found = best_pair(front, back, Excluded(np.empty((0, 2), dtype=np.int64)))
     assert found is not None

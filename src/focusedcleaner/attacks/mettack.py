@@ -79,7 +79,9 @@ class _UnderWay:
         self.test = None if tau is None else DegreeTest(graph.degrees, tau)
         self.evolving = Evolving(graph)
         for u, v in log.flips:
-            self.evolving.flip(u, v)
+            # Kept rows of H depend, in their last digits, on the order of calls: an attack that goes on repeats it.
+            self._flip(u, v)
+            self.surrogate.features.now()
 
     def next(self) -> Flip | None:
         gradient = self._gradient()
@@ -87,11 +89,16 @@ class _UnderWay:
         if not options:
             return None
         (u, v), _ = max(options, key=lambda option: option[1])
-        self.evolving.flip(u, v)
+        self._flip(u, v)
         return Flip((u, v), {"inner": self.start})
 
+    def _flip(self, u: int, v: int) -> None:
+        self.evolving.flip(u, v)
+        structure = self.evolving.structure()
+        structure.touched[[u, v]] = 1.0
+        self.surrogate.structure = self.surrogate.features.structure = structure
+
     def _gradient(self) -> PairGradient:
-        self.surrogate.structure = self.evolving.structure()
         fitted = self.surrogate.fit(self.start)
         self.start = fitted.solution.coordinates
         return self.surrogate.meta_gradient(fitted, self.loss.signal(fitted.logits))

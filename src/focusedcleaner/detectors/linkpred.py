@@ -38,7 +38,7 @@ class LinkPred(Detector):
     hidden: int = 32
     rate: float = 1e-2
     negatives: float = 1.0
-    first_epochs: int = 100
+    first_epochs: int = 300
     epochs: int = 5
 
     def __post_init__(self) -> None:

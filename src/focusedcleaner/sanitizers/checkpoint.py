@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,13 @@ class Journal:
     @property
     def rounds(self) -> int:
         return len(next(iter(self.trace.values()), []))
+
+    def edges_by_round(self) -> Iterator[Sequence[int]]:
+        """The edges that each round removed."""
+        start = 0
+        for end in self.trace.get("removed", ()):
+            yield self.removed[start:end]
+            start = end
 
     def plus(self, done: Round) -> Journal:
         """The journal with one more round; this one stays as it is, so that an interruption never sees half a round."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from focusedcleaner.sanitizers.outer import OuterLoss
 from focusedcleaner.settings import as_json
 from focusedcleaner.surrogate import Implicit, InnerTraining, Smoother, Surrogate
 
-ROUNDS = 50
+ROUNDS = 100
 """Rounds of the default schedule: the budget is removed in about so many equal parts."""
 
 
@@ -42,7 +41,7 @@ class FocusedCleaner(Sanitizer):
         validation_weight: λ, if it is to be fixed; None lets it fall from 1 to 0 as the budget is spent.
         normal_only: whether the losses leave out the victims.
         victim_ends: how many ends of a candidate edge must be victims: 1 (the paper's text) or 2 (the authors' code).
-        edges_per_round: edges removed between two trainings: 1 is the paper's; None removes the budget in 50 rounds.
+        edges_per_round: edges removed between two trainings: 1 is the paper's; None removes the budget in 100 rounds.
         inner: the inner training: `Implicit` or `Unrolled`.
 
     >>> from focusedcleaner.datasets import synthetic
@@ -88,7 +87,8 @@ class FocusedCleaner(Sanitizer):
         journal = keeper.load()
         per_round = self.edges_per_round or math.ceil(budget / ROUNDS)
         try:
-            cleaning = _Cleaning(self, graph, budget, seed, journal.removed)
+            cleaning = _Cleaning(self, graph, budget, seed)
+            cleaning.repeat(journal)
             while len(journal.removed) < budget:
                 done = cleaning.round(journal, min(per_round, budget - len(journal.removed)))
                 if not done.edges:
@@ -106,18 +106,22 @@ class FocusedCleaner(Sanitizer):
 class _Cleaning:
     """One sanitation under way: the structure as it stands, and what each round computes from it."""
 
-    def __init__(self, cleaner: FocusedCleaner, graph: Graph, budget: int, seed: int, removed: Sequence[int]) -> None:
+    def __init__(self, cleaner: FocusedCleaner, graph: Graph, budget: int, seed: int) -> None:
         self.cleaner, self.budget, self.seed = cleaner, budget, seed
         self.detector = detector_of(cleaner.detector)
         self.surrogate = Surrogate(graph, inner=cleaner.inner)
         self.structure = self.surrogate.structure
-        if removed:
-            self.structure.remove(torch.tensor(removed))
         dtype, device = self.structure.dtype, self.structure.device
         self.reduced = reduced_attributes(graph, dtype=dtype, device=device)
         smooth = cleaner.eta > 0 and graph.attributes is not None
         self.smoother = Smoother(graph, self.surrogate.attributes) if smooth else None
         self.loss = OuterLoss(graph, dtype=dtype, device=device)
+
+    def repeat(self, journal: Journal) -> None:
+        """Remove what an earlier run removed, round by round, which brings the surrogate to the same last digit."""
+        for edges in journal.edges_by_round():
+            self.surrogate.features.now()
+            self.structure.remove(torch.tensor(edges, device=self.structure.device))
 
     def round(self, journal: Journal, size: int) -> Round:
         """Train, detect, differentiate; the edges to go next, which are removed from the structure."""

@@ -20,11 +20,15 @@ class LossValue:
     signal: Tensor
     """∂loss/∂Z, N × C."""
     parts: dict[str, float]
-    """The two cross-entropies, before weighing, and the accuracy on all validation nodes."""
+    """The mean cross-entropy of the normal nodes of each kind, and the accuracy on all validation nodes."""
 
 
 class OuterLoss:
-    """λ·CE(validation ∩ normal, true labels) + (1−λ)·CE(test ∩ normal, own predictions), means over nodes (Eq. 5a)."""
+    """λ·CE(validation ∩ normal, true labels) + (1−λ)·CE(test ∩ normal, own predictions) (Eq. 5a).
+
+    Each is a sum over its normal nodes divided by the number of *all* validation or test nodes: that one node is left
+    out does not make the others weigh more.
+    """
 
     def __init__(self, graph: Graph, *, dtype: torch.dtype, device: torch.device | str) -> None:
         if graph.split is None or graph.labels is None:
@@ -44,18 +48,18 @@ class OuterLoss:
         predicted = logits.argmax(1)
         signal = torch.zeros_like(logits)
         trusted = normal[self.val]
-        first = self._add(signal, logits, self.val[trusted], self.truth[trusted], share)
+        first = self._add(signal, logits, self.val[trusted], self.truth[trusted], share / max(len(self.val), 1))
         nodes = self.test[normal[self.test]]
-        second = self._add(signal, logits, nodes, predicted[nodes], 1 - share)
-        right = (predicted[self.val] == self.truth).double().mean()
+        second = self._add(signal, logits, nodes, predicted[nodes], (1 - share) / max(len(self.test), 1))
+        right = (predicted[self.val] == self.truth).double().mean() if self.validates else math.nan
         parts = {"validation_loss": first, "test_loss": second, "validation_accuracy": float(right)}
         return LossValue(signal, parts)
 
     def _add(self, signal: Tensor, logits: Tensor, nodes: Tensor, labels: Tensor, weight: float) -> float:
-        """Add weight·∂CE/∂Z for some nodes; their mean cross-entropy."""
+        """Add weight·∂CE/∂Z for each of some nodes; their mean cross-entropy."""
         if not len(nodes):
             return math.nan
         target = one_hot(labels, logits.shape[1]).to(self.dtype)
         logs = torch.log_softmax(logits[nodes], 1)
-        signal[nodes] += weight * (logs.exp() - target) / len(nodes)
+        signal[nodes] += weight * (logs.exp() - target)
         return float(-(logs * target).sum(1).mean())

@@ -114,9 +114,9 @@ class Primal:
 class Dual(Primal):
     """W = H^T·a^T: the inner training never leaves the span of the training rows."""
 
-    def __init__(self, rows: Tensor, attributes: Attributes) -> None:
+    def __init__(self, rows: Tensor, gram: Tensor, attributes: Attributes) -> None:
         super().__init__(rows, attributes)
-        self.gram = rows @ rows.T
+        self.gram = gram
 
     def zero(self, num_classes: int) -> Tensor:
         return self.rows.new_zeros(num_classes, len(self.rows))
@@ -185,7 +185,10 @@ def _inverse(matrix: Tensor, damping: float) -> Tensor:
 
 
 class TrainingFeatures:
-    """H of a structure from which edges are removed: rows that a removal can't have changed are kept.
+    """H of a structure from which edges are removed: what a removal can't have changed is kept.
+
+    H and K depend, in their last digits, on the removals that lie between two calls of `now`. A run that goes on from a
+    checkpoint repeats these calls and gets the same digits.
 
     Args:
         structure: whose edges may be removed between two calls.
@@ -199,22 +202,33 @@ class TrainingFeatures:
         size = len(train) * attributes.num_columns
         by_size = "sparse" if size > DENSE_LIMIT else "dual" if len(train) < 2 * attributes.num_columns else "primal"
         self.form = form or by_size
-        self._rows: Tensor | None = None
+        self._latest: Primal | None = None
 
     def now(self) -> Features:
         """H of the graph as it stands."""
         if self.form == "sparse":
             return Sparse(self.structure, self.attributes, self.train)
-        rows = self._current_rows()
-        return Dual(rows, self.attributes) if self.form == "dual" else Primal(rows, self.attributes)
-
-    def _current_rows(self) -> Tensor:
         changed = self.structure.take_touched()[self.train].nonzero().squeeze(1)
-        if self._rows is None:
-            self._rows = self._compute(self.train)
+        before = self._latest
+        if before is None or 2 * len(changed) > len(self.train):
+            rows = self._rows(self.train)
+            self._latest = self._made(rows, rows @ rows.T if self.form == "dual" else rows)
         elif len(changed):
-            self._rows = self._rows.index_copy(0, changed, self._compute(self.train[changed]))
-        return self._rows
+            rows = before.rows.index_copy(0, changed, self._rows(self.train[changed]))
+            self._latest = self._made(rows, _updated(before.gram, rows, changed) if isinstance(before, Dual) else rows)
+        assert self._latest is not None
+        return self._latest
 
-    def _compute(self, nodes: Tensor) -> Tensor:
+    def _made(self, rows: Tensor, gram: Tensor) -> Primal:
+        return Dual(rows, gram, self.attributes) if self.form == "dual" else Primal(rows, self.attributes)
+
+    def _rows(self, nodes: Tensor) -> Tensor:
         return self.attributes.rows_of(self.structure.rows_of_two_hops(nodes.cpu().numpy()))
+
+
+def _updated(gram: Tensor, rows: Tensor, changed: Tensor) -> Tensor:
+    """H·H^T after some rows of H have changed."""
+    part = rows[changed] @ rows.T
+    gram = gram.index_copy(0, changed, part)
+    gram[:, changed] = part.T
+    return gram

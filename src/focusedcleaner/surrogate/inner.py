@@ -108,8 +108,8 @@ class Implicit:
     the gradient is ``tolerance`` times that at W = 0; x is solved for to the same relative accuracy.
     """
 
-    weight_decay: float = 2e-5
-    tolerance: float = 1e-7
+    weight_decay: float = 3e-5
+    tolerance: float = 1e-4
 
     def __post_init__(self) -> None:
         if self.weight_decay <= 0 or self.tolerance <= 0:

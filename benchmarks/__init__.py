@@ -1,0 +1,1 @@
+"""Measurements of speed, memory and quality; `python -m benchmarks --help`."""

@@ -1,0 +1,28 @@
+"""python -m benchmarks [speed] [scale] [quality] [report]: measure and write docs/benchmarks.md (all by default)."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import quality, report, scale, speed
+from focusedcleaner.errors import InputError
+
+PARTS = {"speed": speed.run, "scale": scale.run, "quality": quality.run, "report": report.run}
+
+
+def main() -> int:
+    wanted = sys.argv[1:] or list(PARTS)
+    unknown = [part for part in wanted if part not in PARTS]
+    if unknown:
+        sys.stderr.write(f"error: there is no benchmark {unknown[0]!r}; there are {', '.join(PARTS)}\n")
+        return 2
+    try:
+        for part in wanted:
+            PARTS[part]()
+    except InputError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    return 0
+
+
+sys.exit(main())

@@ -1,0 +1,82 @@
+"""What every benchmark needs: the unit of time, published poisoned graphs, and results that are kept at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from focusedcleaner import datasets
+from focusedcleaner.convert import from_scipy
+from focusedcleaner.errors import InputError
+from focusedcleaner.files import load_adjacency, load_split
+from focusedcleaner.files.disk import write_files
+from focusedcleaner.graph import Graph
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def unit() -> float:
+    """Seconds of one dense float32 product of a 2485×2485 by a 2485×1433 matrix with two threads, the best of nine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    left, right = torch.rand(2485, 2485), torch.rand(2485, 1433)
+    times = []
+    for _ in range(10):
+        start = time.perf_counter()
+        left @ right
+        times.append(time.perf_counter() - start)
+    torch.set_num_threads(before)
+    return min(times[1:])
+
+
+def peak_memory() -> float:
+    """The largest resident size of this process so far, in GB, libraries included."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+@cache
+def published(name: str, power: float) -> tuple[Graph, Graph]:
+    """A clean graph and the same after Pro-GNN's METTACK, both with Pro-GNN's split."""
+    folder = os.environ.get("FOCUSEDCLEANER_DATA")
+    if not folder:
+        raise InputError("set FOCUSEDCLEANER_DATA to the folder that holds prognn/: these graphs are not downloaded")
+    clean = datasets.load(name)
+    clean = clean.with_split(load_split(Path(folder) / "prognn" / f"{name}_prognn_splits.json"))
+    if not power:
+        return clean, clean
+    adjacency = load_adjacency(Path(folder) / "prognn" / f"{name}_meta_adj_{power:g}.npz")
+    poisoned = from_scipy(adjacency, attributes=clean.attributes, labels=clean.labels, split=clean.split)
+    return clean, poisoned
+
+
+class Results:
+    """Cells by name in one JSON file, written as soon as they are known."""
+
+    def __init__(self, name: str) -> None:
+        self.path = RESULTS / f"{name}.json"
+        self.cells: dict[str, Any] = json.loads(self.path.read_text()) if self.path.exists() else {}
+
+    def __contains__(self, cell: str) -> bool:
+        return cell in self.cells
+
+    def add(self, cell: str, value: Mapping[str, Any]) -> None:
+        self.cells[cell] = dict(value)
+        self.path.parent.mkdir(exist_ok=True)
+        write_files({self.path: (json.dumps(self.cells, indent=1, sort_keys=True) + "\n").encode()})
+
+
+def apart(module: str, *arguments: str) -> dict[str, Any]:
+    """Run ``python -m module arguments`` in a process of its own, so that its memory is its own; its JSON answer."""
+    done = subprocess.run([sys.executable, "-m", module, *arguments], check=True, stdout=subprocess.PIPE, text=True)
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
