@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 from typer.testing import CliRunner, Result
 
 from focusedcleaner.cli.app import app
@@ -15,6 +16,8 @@ from focusedcleaner.files import save_graph
 from focusedcleaner.graph import Graph
 
 Command = Callable[..., Result]
+
+torch.set_num_threads(1)  # small tensors: threads would only wait for each other
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ import pytest
 import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from strategies import labelled_graphs
+from test_surrogate import dense_attributes, dense_two_hops, unrolled_weights
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
@@ -19,13 +21,23 @@ from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
 from focusedcleaner.surrogate import Implicit, Surrogate, Unrolled
-from strategies import labelled_graphs
-from test_surrogate import dense_attributes, dense_two_hops, unrolled_weights
 
 UNROLLED = Unrolled(steps=30)
 IMPLICIT = Implicit(weight_decay=0.01, tolerance=1e-12)
 INNER = pytest.mark.parametrize("inner", [UNROLLED, IMPLICIT], ids=["unrolled", "implicit"])
 LAMBDA = pytest.mark.parametrize("lambda_", [0.0, 0.5, 1.0], ids=["self", "both", "train"])
+
+
+def small(
+    edges: list[list[int]], labels: list[int] | None = None, split: tuple[list[int], list[int], list[int]] | None = None
+) -> Graph:
+    """A graph of three nodes."""
+    return Graph(
+        3,
+        np.array(edges, dtype=np.int64),
+        labels=None if labels is None else np.array(labels),
+        split=None if split is None else Split(*(np.array(part, dtype=np.int64) for part in split)),
+    )
 
 
 def optimal_weights(rows: Tensor, labels: Tensor, decay: float) -> Tensor:
@@ -171,7 +183,7 @@ def test_promises(graph: Graph, lambda_: float, power: float, unrolled: bool, ra
 
 def test_it_ends_early_where_no_pair_is_left() -> None:
     """A triangle of three nodes: one edge can go, the rest would isolate a node or be put back."""
-    graph = Graph(3, [[0, 1], [0, 2], [1, 2]], labels=[0, 1, 0], split=Split([0, 1], [], [2]))
+    graph = small([[0, 1], [0, 2], [1, 2]], [0, 1, 0], ([0, 1], [], [2]))
     poisoning = Mettack().poison(graph, 3)
     assert len(poisoning.removed) == 1
     assert len(poisoning.added) == 0
@@ -234,12 +246,12 @@ def test_it_does_harm() -> None:
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
-        (Graph(3, [[0, 1]]), "no labels"),
-        (Graph(3, [[0, 1]], labels=[0, 1, 0]), "no split"),
-        (Graph(3, [[0, 1]], labels=[0, 1, 0], split=Split([], [0], [1])), "no training node"),
-        (Graph(3, [[0, 1]], labels=[0, -1, 0], split=Split([0, 1], [], [2])), "training node 1 has no label"),
-        (Graph(3, [[0, 1]], labels=[0, 1, 0], split=Split([0, 2], [], [1])), "all of one class"),
-        (Graph(3, []), "has no edges"),
+        (small([[0, 1]]), "no labels"),
+        (small([[0, 1]], [0, 1, 0]), "no split"),
+        (small([[0, 1]], [0, 1, 0], ([], [0], [1])), "no training node"),
+        (small([[0, 1]], [0, -1, 0], ([0, 1], [], [2])), "training node 1 has no label"),
+        (small([[0, 1]], [0, 1, 0], ([0, 2], [], [1])), "all of one class"),
+        (small([]), "has no edges"),
     ],
 )
 def test_unusable_graphs_are_told(graph: Graph, message: str) -> None:

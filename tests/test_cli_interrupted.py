@@ -19,6 +19,7 @@ from typer.testing import Result
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.files import save_graph
 from focusedcleaner.sanitizers import checkpoint, focused
+from focusedcleaner.sanitizers.checkpoint import Journal
 
 Command = Callable[..., Result]
 RESULT = ["removed.csv", "run.json", "sanitized.npz", "trace.csv"]
@@ -63,10 +64,10 @@ def interrupt_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     whole = focused._Cleaning.round
 
     def at(rounds: int) -> None:
-        def interrupted(self: Any, size: int) -> Any:
-            if self.journal.rounds == rounds:
+        def interrupted(self: Any, journal: Journal, size: int) -> Any:
+            if journal.rounds == rounds:
                 raise KeyboardInterrupt
-            return whole(self, size)
+            return whole(self, journal, size)
 
         monkeypatch.setattr(focused._Cleaning, "round", interrupted)
 

@@ -69,7 +69,7 @@ def test_the_result_does_not_depend_on_the_number_of_threads(poisoned: Graph) ->
         results.append(FocusedCleaner(FAST["classdiv"]).sanitize(poisoned, 20).scores)
         assert torch.get_num_threads() == threads
     torch.set_num_threads(before)
-    assert np.array_equal(*results)
+    assert np.array_equal(results[0], results[1])
 
 
 def test_test_labels_and_node_names_change_nothing(poisoned: Graph) -> None:

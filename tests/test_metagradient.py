@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import labelled_graphs
 from torch import Tensor
 
 from focusedcleaner.attacks import search
@@ -14,7 +15,6 @@ from focusedcleaner.attacks.search import Excluded, best_pair
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.graph import Graph
 from focusedcleaner.surrogate import PairGradient, Structure
-from strategies import labelled_graphs
 
 
 def normalized(adjacency: Tensor) -> Tensor:

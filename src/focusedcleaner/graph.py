@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -48,6 +48,10 @@ class Split:
     train: IntArray
     val: IntArray
     test: IntArray
+
+    if TYPE_CHECKING:  # anything that is like an array is taken, and becomes one
+
+        def __init__(self, train: ArrayLike, val: ArrayLike, test: ArrayLike) -> None: ...
 
     def __post_init__(self) -> None:
         for name in ("train", "val", "test"):
@@ -150,6 +154,21 @@ class Graph:
     attribute_names: tuple[str, ...] | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
     """Where the graph came from, for people."""
+
+    if TYPE_CHECKING:  # anything that is like an array is taken, and becomes one
+
+        def __init__(
+            self,
+            num_nodes: int,
+            edges: ArrayLike,
+            attributes: sp.csr_array | ArrayLike | None = None,
+            labels: ArrayLike | None = None,
+            split: Split | None = None,
+            names: Sequence[Hashable] | None = None,
+            class_names: Sequence[str] | None = None,
+            attribute_names: Sequence[str] | None = None,
+            notes: Mapping[str, str] = ...,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         if self.num_nodes < 1:

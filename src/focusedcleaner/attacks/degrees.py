@@ -31,9 +31,9 @@ class DegreeTest:
 
         Λ = 2·(l(D₀) + l(D) − l(D₀ ∪ D)),  a flip passes where Λ < τ.
 
-    The test of Zügner, Akbarnejad, Günnemann: "Adversarial Attacks on Neural Networks for Graph Data", KDD 2018, with the
-    likelihood that their estimate of α maximizes, so that Λ is never negative. A flip changes n and Σ log d by what its
-    two ends change, which depends on their degrees alone: all pairs are judged by a table of degree × degree.
+    The test of Zügner, Akbarnejad, Günnemann: "Adversarial Attacks on Neural Networks for Graph Data", KDD 2018, with
+    the likelihood that their estimate of α maximizes, so that Λ is never negative. A flip changes n and Σ log d by what
+    its two ends change, which depends on their degrees alone: all pairs are judged by a table of degree × degree.
 
     Args:
         degrees: of the clean graph, N.

@@ -27,9 +27,9 @@ class Mettack(GreedyAttack):
 
         argmax_(u,v) (1 − 2·A_uv)·∂L/∂A_uv,  L = λ·CE(training, labels) + (1−λ)·CE(the others, ŷ),
 
-    L taken of the surrogate softmax(Â²XW*) with W* trained on the graph as it stands, and ŷ what the surrogate predicts on
-    the clean graph. λ = 0 is Meta-Self, λ = 1 Meta-Train. No pair is flipped twice and no node isolated; the attack ends
-    early where no pair is left.
+    L taken of the surrogate softmax(Â²XW*) with W* trained on the graph as it stands, and ŷ what the surrogate predicts
+    on the clean graph. λ = 0 is Meta-Self, λ = 1 Meta-Train. No pair is flipped twice and no node isolated; the attack
+    ends early where no pair is left.
 
     Zügner, Günnemann: "Adversarial Attacks on Graph Neural Networks via Meta Learning", ICLR 2019
     (https://arxiv.org/abs/1902.08412).

@@ -64,6 +64,9 @@ AdjacencyOption = Annotated[
 SplitOption = Annotated[
     Path | None, typer.Option("--split", metavar="FILE", help="JSON with idx_train, idx_val and idx_test.")
 ]
+ForceSplitOption = Annotated[
+    bool, typer.Option("--force-split", help="Take --split although the graph file carries another one.")
+]
 ComponentOption = Annotated[
     bool, typer.Option("--largest-component", help="Keep the largest connected component only.")
 ]
@@ -127,6 +130,44 @@ def datasets_get(
 
 
 @app.command()
+def attack(
+    ctx: typer.Context,
+    graph: GraphArgument,
+    method: Annotated[
+        str, typer.Option("--method", metavar="NAME", help="mettack, dice, … (see: methods).")
+    ] = "mettack",
+    power: Annotated[
+        str,
+        typer.Option("--power", help="Pairs that may be flipped: 10%, 0.1 or 500; a list (5%,10%) gives a file each."),
+    ] = "10%",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="The poisoned graph file, which must not exist.")
+    ] = None,
+    targets: Annotated[
+        str | None, typer.Option("--targets", metavar="NODES", help="Whom nettack attacks: node ids, by commas.")
+    ] = None,
+    nodes: NodesOption = None,
+    adjacency: AdjacencyOption = None,
+    split: SplitOption = None,
+    force_split: ForceSplitOption = False,
+    largest_component: ComponentOption = False,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting of the attack; repeatable.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an attack that was interrupted.")] = False,
+    seed: SeedOption = 0,
+    json: JsonOption = False,
+) -> None:
+    """Poison a graph, to test how robust a model or a sanitizer is."""
+    from focusedcleaner.cli.attack import Request, run
+    from focusedcleaner.cli.inputs import Given
+
+    given = Given(graph, nodes, adjacency, split, largest_component, force_split)
+    request = Request(given, method, power, out, targets, tuple(settings or ()), seed, resume)
+    run(request, typed=ctx.obj or [], json=json)
+
+
+@app.command()
 def sanitize(
     ctx: typer.Context,
     graph: GraphArgument,
@@ -140,6 +181,7 @@ def sanitize(
     nodes: NodesOption = None,
     adjacency: AdjacencyOption = None,
     split: SplitOption = None,
+    force_split: ForceSplitOption = False,
     largest_component: ComponentOption = False,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting of the method; repeatable.")
@@ -156,7 +198,7 @@ def sanitize(
     from focusedcleaner.cli.sanitize import Request, run
 
     pairs = [*(settings or []), *([] if edges_per_round is None else [f"edges_per_round={edges_per_round}"])]
-    given = Given(graph, nodes, adjacency, split, largest_component)
+    given = Given(graph, nodes, adjacency, split, largest_component, force_split)
     run(Request(given, method, budget, out, tuple(pairs), seed, resume), typed=ctx.obj or [], json=json)
 
 

@@ -25,6 +25,7 @@ class Given:
     adjacency: Path | None = None
     split: Path | None = None
     largest_component: bool = False
+    force_split: bool = False
 
     def read(self) -> Graph:
         """The graph, with what the options change of it; `InputWarning`s become notes."""
@@ -33,8 +34,18 @@ class Given:
             if self.adjacency is not None:
                 graph = _with_adjacency(graph, self.adjacency)
             if self.split is not None:
-                graph = graph.with_split(load_split(self.split, num_nodes=graph.num_nodes))
+                graph = self._split_anew(graph, self.split)
         return graph.largest_component() if self.largest_component else graph
+
+    def _split_anew(self, graph: Graph, path: Path) -> Graph:
+        """The graph with the split of a file, which must not contradict its own unless that is meant."""
+        split = load_split(path, num_nodes=graph.num_nodes)
+        if graph.split is not None and graph.split != split and not self.force_split:
+            raise InputError(
+                f"{path}: is another split than the one that {self.graph} carries, which it may have been poisoned "
+                "for: leave out --split, or add --force-split"
+            )
+        return graph.with_split(split)
 
     def _whole(self) -> Graph:
         path = Path(self.graph)
