@@ -14,9 +14,9 @@ from test_surrogate import dense_attributes, dense_two_hops, unrolled_weights
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from focusedcleaner.attacks import Interrupted, Mettack, attack
+from focusedcleaner.attacks import Interrupted, Mettack, Regularized, attack
 from focusedcleaner.attacks.evolving import Evolving
-from focusedcleaner.attacks.mettack import MetaLoss
+from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
@@ -103,7 +103,7 @@ def test_the_score_of_every_pair_is_that_of_dense_autograd(
     expected = dense_scores(graph, inner, lambda_, predicted, adjacency)
     surrogate = Surrogate(graph, inner=inner)
     fitted = surrogate.fit()
-    loss = MetaLoss(graph, fitted.logits.argmax(1), lambda_)
+    loss = AttackerLoss(graph, fitted.logits.argmax(1), lambda_)
     front, back = surrogate.meta_gradient(fitted, loss.signal(fitted.logits)).factors()
     ours = (front @ back.T) * (1 - 2 * adjacency)
     off = ~torch.eye(graph.num_nodes).bool()
@@ -117,7 +117,7 @@ def test_the_score_of_every_pair_is_that_of_dense_autograd(
 @given(graph=labelled_graphs())
 def test_flips_are_those_of_a_dense_greedy_attack(inner: Unrolled | Implicit, lambda_: float, graph: Graph) -> None:
     predicted = own_predictions(graph, inner)
-    flips = Mettack(lambda_, inner).poison(graph, min(4, graph.num_edges)).flips
+    flips = Mettack(lambda_, 1.0, inner).poison(graph, min(4, graph.num_edges)).flips
     assert flips is not None
     adjacency = torch.tensor(graph.adjacency().toarray())
     closed = torch.eye(graph.num_nodes).bool()
@@ -144,7 +144,7 @@ def test_the_loss_is_the_cross_entropy() -> None:
     expected = 0.3 * cross_entropy(logits[train], labels[train]) + 0.7 * cross_entropy(
         logits[others], predicted[others]
     )
-    assert MetaLoss(graph, predicted, 0.3).value(logits) == pytest.approx(float(expected))
+    assert AttackerLoss(graph, predicted, 0.3).value(logits) == pytest.approx(float(expected))
 
 
 @settings(deadline=None, max_examples=30)
@@ -154,11 +154,14 @@ def test_the_loss_is_the_cross_entropy() -> None:
     power=st.floats(0.1, 0.99),
     unrolled=st.booleans(),
     ratio=st.sampled_from([None, 0.004, 0.5]),
+    share=st.sampled_from([0.0, 0.04, 0.5, 1.0]),
 )
-def test_promises(graph: Graph, lambda_: float, power: float, unrolled: bool, ratio: float | None) -> None:
+def test_promises(
+    graph: Graph, lambda_: float, power: float, unrolled: bool, ratio: float | None, share: float
+) -> None:
     assume(power * graph.num_edges >= 1)
     before = graph.fingerprint()
-    method = Mettack(lambda_, UNROLLED if unrolled else Implicit(), ratio)
+    method = Mettack(lambda_, share, UNROLLED if unrolled else Implicit(), ratio)
     poisoning = method.poison(graph, power, seed=1)
     assert graph.fingerprint() == before
     flips = poisoning.flips
@@ -167,6 +170,7 @@ def test_promises(graph: Graph, lambda_: float, power: float, unrolled: bool, ra
     assert len(flips) == len(poisoning.added) + len(poisoning.removed)
     assert len(np.unique(flips, axis=0)) == len(flips)
     assert (flips[:, 0] < flips[:, 1]).all()
+    assert len(poisoning.removed) <= share * len(flips)
     assert poisoning.graph.num_edges == graph.num_edges + len(poisoning.added) - len(poisoning.removed)
     assert poisoning.graph.split == graph.split
     bare = Evolving(graph)
@@ -184,7 +188,7 @@ def test_promises(graph: Graph, lambda_: float, power: float, unrolled: bool, ra
 def test_it_ends_early_where_no_pair_is_left() -> None:
     """A triangle of three nodes: one edge can go, the rest would isolate a node or be put back."""
     graph = small([[0, 1], [0, 2], [1, 2]], [0, 1, 0], ([0, 1], [], [2]))
-    poisoning = Mettack().poison(graph, 3)
+    poisoning = Mettack(max_removed=1.0).poison(graph, 3)
     assert len(poisoning.removed) == 1
     assert len(poisoning.added) == 0
 
@@ -200,7 +204,7 @@ def test_threads_and_time_do_not_matter() -> None:
         torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize("inner", [Unrolled(), Implicit()], ids=["unrolled", "implicit"])
+@pytest.mark.parametrize("inner", [Unrolled(), Regularized()], ids=["unrolled", "implicit"])
 def test_an_interrupted_attack_goes_on(tmp_path: Path, inner: Unrolled | Implicit) -> None:
     graph = synthetic(100, seed=1)
     method = Mettack(inner=inner)
@@ -266,8 +270,10 @@ def test_unusable_powers_are_told(power: int | float | str) -> None:
 
 
 def test_settings() -> None:
-    assert attack("mettack", inner="implicit", weight_decay=0.1) == Mettack(inner=Implicit(weight_decay=0.1))
+    assert attack("mettack") == Mettack(inner=Regularized(weight_decay=1e-3))
+    assert attack("mettack", weight_decay=0.1) == Mettack(inner=Regularized(weight_decay=0.1))
+    assert attack("mettack", inner="unrolled") == Mettack(inner=Unrolled(100, 0.1, 0.9))
     assert attack("mettack", likelihood_ratio="0.004", lambda_="0.5") == Mettack(0.5, likelihood_ratio=0.004)
-    for wrong in ({"lambda_": 1.5}, {"likelihood_ratio": 0.0}):
+    for wrong in ({"lambda_": 1.5}, {"max_removed": -0.1}, {"likelihood_ratio": 0.0}):
         with pytest.raises(InputError, match=next(iter(wrong))):
             Mettack(**wrong)  # type: ignore[arg-type]

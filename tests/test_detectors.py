@@ -13,11 +13,11 @@ from torch import Tensor
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.detectors import ClassDiv, LinkPred, NoDetector, View, detector_of, reduced_attributes
 from focusedcleaner.detectors.divergence import divergences
-from focusedcleaner.detectors.linkpred import g_mean_threshold
+from focusedcleaner.detectors.linkpred import _Dots, g_mean_threshold
 from focusedcleaner.detectors.mixture import RIDGE, Monomials, energies
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
-from focusedcleaner.surrogate import Structure, Surrogate
+from focusedcleaner.surrogate import Pairs, Structure, Surrogate
 
 
 def double_sums(graph: Graph, distributions: np.ndarray) -> np.ndarray:
@@ -137,6 +137,22 @@ def test_classdiv_without_warm_start_trains_afresh() -> None:
     detector = ClassDiv(first_epochs=10, warm_start=False)
     first = detector.victims(view, {})
     assert torch.equal(first.score, detector.victims(view, first.memory).score)
+
+
+@settings(deadline=None, max_examples=30)
+@given(graph=labelled_graphs(), seed=st.integers(0, 1000))
+def test_dot_products_of_pairs_and_their_gradient(graph: Graph, seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    outputs = torch.randn(graph.num_nodes, 4, generator=generator, dtype=torch.float64, requires_grad=True)
+    weights = torch.randn(graph.num_edges, generator=generator, dtype=torch.float64)
+    pairs = Pairs(graph.num_nodes, graph.edges.T, dtype=torch.float64)
+    u, v = torch.tensor(graph.edges).T
+    theirs = (outputs[u] * outputs[v]).sum(1)
+    ours = _Dots.apply(outputs, pairs)
+    torch.testing.assert_close(ours, theirs)
+    (our_gradient,) = torch.autograd.grad((ours * weights).sum(), outputs)
+    (their_gradient,) = torch.autograd.grad((theirs * weights).sum(), outputs)
+    torch.testing.assert_close(our_gradient, their_gradient)
 
 
 def test_linkpred_victims_have_an_unlikely_edge() -> None:

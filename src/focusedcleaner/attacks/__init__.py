@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from focusedcleaner.attacks.base import Attack, Interrupted, Poisoning, Progress
+from focusedcleaner.attacks.blocks import GRBCD, PRBCD
 from focusedcleaner.attacks.dice import Dice
-from focusedcleaner.attacks.mettack import Mettack
+from focusedcleaner.attacks.mettack import Mettack, Regularized
+from focusedcleaner.attacks.minmax import MinMax
 from focusedcleaner.attacks.nettack import Nettack
+from focusedcleaner.attacks.pgd import PGD
 from focusedcleaner.attacks.random import RandomAttack
 from focusedcleaner.registry import Method, Registry
-from focusedcleaner.surrogate import Implicit, Unrolled
+from focusedcleaner.surrogate import Unrolled
 
 __all__ = [
     "ATTACKS",
+    "GRBCD",
     "Attack",
     "Dice",
     "Interrupted",
     "Mettack",
+    "MinMax",
     "Nettack",
+    "PGD",
+    "PRBCD",
     "Poisoning",
     "Progress",
     "RandomAttack",
+    "Regularized",
     "attack",
 ]
 
@@ -27,8 +35,12 @@ ATTACKS: Registry[Attack] = Registry(
     "attack",
     Method("dice", Dice),
     Method("random", RandomAttack),
-    Method("mettack", Mettack, {"inner": {"unrolled": Unrolled, "implicit": Implicit}}),
+    Method("mettack", Mettack, {"inner": {"implicit": Regularized, "unrolled": Unrolled}}),
+    Method("minmax", MinMax),
+    Method("pgd", PGD),
     Method("nettack", Nettack),
+    Method("prbcd", PRBCD),
+    Method("grbcd", GRBCD),
 )
 """Every attack that is known by name."""
 

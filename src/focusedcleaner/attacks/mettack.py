@@ -6,19 +6,24 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn.functional import one_hot
 
 from focusedcleaner.attacks.base import check_trainable
 from focusedcleaner.attacks.degrees import DegreeTest
 from focusedcleaner.attacks.evolving import Evolving
 from focusedcleaner.attacks.greedy import Flip, FlipLog, GreedyAttack
+from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.attacks.search import Excluded, best_pair
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.settings import as_json
-from focusedcleaner.surrogate import InnerTraining, PairGradient, Surrogate, Unrolled
+from focusedcleaner.surrogate import Implicit, InnerTraining, PairGradient, Surrogate
+
+
+@dataclass(frozen=True)
+class Regularized(Implicit):
+    """`Implicit` training with the weight decay with which the attack is strongest on Cora."""
+
+    weight_decay: float = 1e-3
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,8 @@ class Mettack(GreedyAttack):
 
     Args:
         lambda_: λ, between 0 and 1.
-        inner: the inner training: `Unrolled` (as published) or `Implicit`.
+        max_removed: the largest share of the flips made so far that may be removals; 1 for no bound.
+        inner: the inner training: `Regularized`, or `Unrolled` as published.
         likelihood_ratio: τ of the `DegreeTest` that each flip must pass, 0.004 as published; None for no test.
 
     >>> from focusedcleaner.datasets import synthetic
@@ -50,12 +56,14 @@ class Mettack(GreedyAttack):
     name: ClassVar[str] = "mettack"
 
     lambda_: float = 0.0
-    inner: InnerTraining = field(default_factory=Unrolled)
+    max_removed: float = 0.04
+    inner: InnerTraining = field(default_factory=Regularized)
     likelihood_ratio: float | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= self.lambda_ <= 1:
-            raise InputError(f"lambda_ lies between 0 and 1, not {self.lambda_:g}")
+        for name in ("lambda_", "max_removed"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{name} lies between 0 and 1, not {getattr(self, name):g}")
         if self.likelihood_ratio is not None and not self.likelihood_ratio > 0:
             raise InputError(f"likelihood_ratio must be above 0, not {self.likelihood_ratio:g}")
 
@@ -71,13 +79,14 @@ class _UnderWay:
     """The graph as it stands, and the choice of the next flip."""
 
     def __init__(self, attack: Mettack, graph: Graph, log: FlipLog) -> None:
+        self.attack = attack
         self.surrogate = Surrogate(graph, inner=attack.inner)
         fitted = self.surrogate.fit()
         self.start = log.memory.get("inner", fitted.solution.coordinates)
-        self.loss = MetaLoss(graph, fitted.logits.argmax(1), attack.lambda_)
+        self.loss = AttackerLoss(graph, fitted.logits.argmax(1), attack.lambda_)
         tau = attack.likelihood_ratio
         self.test = None if tau is None else DegreeTest(graph.degrees, tau)
-        self.evolving = Evolving(graph)
+        self.evolving, self.removals = Evolving(graph), 0
         for u, v in log.flips:
             # Kept rows of H depend, in their last digits, on the order of calls: an attack that goes on repeats it.
             self._flip(u, v)
@@ -93,7 +102,9 @@ class _UnderWay:
         return Flip((u, v), {"inner": self.start})
 
     def _flip(self, u: int, v: int) -> None:
+        before = len(self.evolving.keys)
         self.evolving.flip(u, v)
+        self.removals += len(self.evolving.keys) < before
         structure = self.evolving.structure()
         structure.touched[[u, v]] = 1.0
         self.surrogate.structure = self.surrogate.features.structure = structure
@@ -109,6 +120,8 @@ class _UnderWay:
 
     def _removal(self, gradient: PairGradient) -> tuple[tuple[int, int], float] | None:
         edges = self.evolving.edges
+        if self.removals + 1 > self.attack.max_removed * (len(self.evolving.flipped) + 1):
+            return None
         candidates = self.evolving.removable()
         if self.test is not None:
             groups, allowed = self.test.passes(self.evolving.degrees, -1)
@@ -119,25 +132,3 @@ class _UnderWay:
         best = int(scores.argmax())
         return (int(edges[best, 0]), int(edges[best, 1])), float(scores[best])
 
-
-class MetaLoss:
-    """λ·CE(training, labels) + (1−λ)·CE(the others, ŷ), means over nodes: what the attacker raises."""
-
-    def __init__(self, graph: Graph, predicted: Tensor, lambda_: float) -> None:
-        assert graph.split is not None
-        assert graph.labels is not None
-        train = torch.tensor(graph.split.train)
-        labels = predicted.clone()
-        labels[train] = torch.tensor(graph.labels)[train]
-        self.target = one_hot(labels, graph.num_classes).double()
-        others = graph.num_nodes - len(train)
-        self.weights = torch.full((graph.num_nodes, 1), (1 - lambda_) / max(others, 1), dtype=torch.float64)
-        self.weights[train] = lambda_ / len(train)
-
-    def signal(self, logits: Tensor) -> Tensor:
-        """∂L/∂Z, N × C."""
-        return self.weights * (torch.softmax(logits, 1) - self.target)
-
-    def value(self, logits: Tensor) -> float:
-        """L."""
-        return -float((self.weights * self.target * torch.log_softmax(logits, 1)).sum())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from focusedcleaner.graph import BoolArray, IntArray
@@ -47,6 +48,10 @@ class Excluded:
         block[:, :width].masked_fill_(below, -torch.inf)
 
 
+NONE = Excluded(np.empty((0, 2), dtype=np.int64))
+"""Nothing but self-loops and the second direction of each pair."""
+
+
 def best_pair(front: Tensor, back: Tensor, excluded: Excluded) -> tuple[tuple[int, int], float] | None:
     """The pair u < v of largest front_u·back_v that is not excluded, and that value; None where all are.
 
@@ -64,17 +69,55 @@ def best_pair(front: Tensor, back: Tensor, excluded: Excluded) -> tuple[tuple[in
     return (int(rows[row]), first + column), float(block[row, column])
 
 
+def pairs_above(
+    front: Tensor, back: Tensor, threshold: float, always: IntArray
+) -> tuple[IntArray, NDArray[np.float32]]:
+    """The pairs u < v with front_u·back_v above the threshold, and these values, in single precision.
+
+    Args:
+        front: N × r.
+        back: N × r.
+        threshold: what a pair must exceed.
+        always: P × 2, sorted: pairs that are given in any case.
+
+    Returns:
+        The pairs, sorted, and their values.
+    """
+    pairs, values = [], []
+    for start, block in _screened(front.float(), back.float(), NONE):
+        stop = start + len(block)
+        here = always[slice(*np.searchsorted(always[:, 0], (start, stop)))] - start
+        wanted = block > threshold
+        wanted[torch.from_numpy(here[:, 0]), torch.from_numpy(here[:, 1])] = True
+        places = wanted.nonzero()
+        pairs.append(places.numpy() + start)
+        values.append(block[places[:, 0], places[:, 1]].numpy())
+    return np.concatenate(pairs), np.concatenate(values)
+
+
+def largest_value(front: Tensor, back: Tensor, excluded: Excluded, rank: int) -> float:
+    """The value of front_u·back_v at the pair of that rank, or at the last pair where it is above 0; 1 if none is."""
+    best = torch.empty(0)
+    for _, block in _screened(front.float(), back.float(), excluded):
+        positive = block[block > 0]
+        best = torch.cat([best, positive.topk(min(rank, len(positive))).values])
+        best = best.topk(min(rank, len(best))).values
+    return float(best[-1]) if len(best) else 1.0
+
+
 def _promising_rows(front: Tensor, back: Tensor, excluded: Excluded) -> IntArray:
     """The rows with the largest maxima, in ascending order; rows without any pair are left out."""
-    best = torch.cat([_maxima(front, back, excluded, start, stop) for start, stop in _blocks(len(front))])
+    best = torch.cat([block.amax(1) for _, block in _screened(front, back, excluded)])
     values, rows = best.topk(min(ROWS, len(best)))
     return np.sort(rows[values > -torch.inf].numpy())
 
 
-def _maxima(front: Tensor, back: Tensor, excluded: Excluded, start: int, stop: int) -> Tensor:
-    block = front[start:stop] @ back[start:].T
-    excluded.mask(block, np.arange(start, stop), start)
-    return block.amax(1)
+def _screened(front: Tensor, back: Tensor, excluded: Excluded) -> Iterator[tuple[int, Tensor]]:
+    """Blocks of front·backᵀ, excluded pairs at −∞: the first row, which is also the first column, and the block."""
+    for start, stop in _blocks(len(front)):
+        block = front[start:stop] @ back[start:].T
+        excluded.mask(block, np.arange(start, stop), start)
+        yield start, block
 
 
 def _blocks(num_nodes: int) -> Iterator[tuple[int, int]]:

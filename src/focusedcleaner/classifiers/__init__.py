@@ -2,13 +2,48 @@
 
 from __future__ import annotations
 
+from focusedcleaner.classifiers.air import Air
 from focusedcleaner.classifiers.base import Classifier
+from focusedcleaner.classifiers.elastic import Elastic
 from focusedcleaner.classifiers.gcn import GCN
+from focusedcleaner.classifiers.gnnguard import GNNGuard
+from focusedcleaner.classifiers.median import Median
+from focusedcleaner.classifiers.mlp import MLP
+from focusedcleaner.classifiers.prognn import ProGNN
+from focusedcleaner.classifiers.rgcn import RGCN
+from focusedcleaner.classifiers.sgc import SGC
+from focusedcleaner.classifiers.simpgcn import SimPGCN
 from focusedcleaner.registry import Method, Registry
 
-__all__ = ["CLASSIFIERS", "GCN", "Classifier", "classifier"]
+__all__ = [
+    "CLASSIFIERS",
+    "GCN",
+    "MLP",
+    "RGCN",
+    "SGC",
+    "Air",
+    "Classifier",
+    "Elastic",
+    "GNNGuard",
+    "Median",
+    "ProGNN",
+    "SimPGCN",
+    "classifier",
+]
 
-CLASSIFIERS: Registry[Classifier] = Registry("classifier", Method("gcn", GCN))
+CLASSIFIERS: Registry[Classifier] = Registry(
+    "classifier",
+    Method("gcn", GCN, about="Two graph convolutions: the model that the others are measured against"),
+    Method("mlp", MLP, about="Two layers on the attributes, without the graph"),
+    Method("sgc", SGC, about="Logistic regression on attributes averaged over K hops"),
+    Method("rgcn", RGCN, about="Gaussian features; where they vary much they count little"),
+    Method("median", Median, about="GCN with the median of the neighbours instead of their mean"),
+    Method("simpgcn", SimPGCN, about="Mixes the graph with one of the most similar nodes"),
+    Method("gnnguard", GNNGuard, about="GCN whose edges are weighted by the similarity of their ends"),
+    Method("elastic", Elastic, about="Smooth over most edges, free to differ across a few"),
+    Method("air", Air, about="Message passing with a residual that adapts to each node"),
+    Method("prognn", ProGNN, about="Learns a low-rank, sparse and smooth structure beside the weights"),
+)
 """Every classifier that is known by name."""
 
 

@@ -30,7 +30,8 @@ class Pattern:
         back = np.empty_like(order)
         back[order] = np.arange(len(order))
         edge = np.concatenate([np.tile(np.arange(graph.num_edges), 2), graph.num_edges + everyone])
-        swapped = np.concatenate([np.roll(np.arange(2 * graph.num_edges), graph.num_edges), 2 * graph.num_edges + everyone])
+        directed = np.roll(np.arange(2 * graph.num_edges), graph.num_edges)
+        swapped = np.concatenate([directed, 2 * graph.num_edges + everyone])
         self.rows, self.columns = torch.tensor(rows[order]), torch.tensor(columns[order])
         self.edge = torch.tensor(edge[order])
         """The number of the edge at each place; loops follow after the edges."""

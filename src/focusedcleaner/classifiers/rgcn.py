@@ -42,6 +42,7 @@ class RGCN(NetworkClassifier):
 
     name: ClassVar[str] = "rgcn"
 
+    hidden: int = 64
     attention: float = 1.0
     divergence: float = 5e-4
 

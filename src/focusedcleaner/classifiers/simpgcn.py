@@ -77,11 +77,11 @@ class SimPNetwork(Network):
         super().__init__()
         self.how = how
         self.first, self.second = Affine(columns, how.hidden), Affine(how.hidden, classes)
-        self.shares = torch.nn.ModuleList([Affine(columns, 2), Affine(how.hidden, 2)])
+        self.first_gate, self.second_gate = Affine(columns, 2), Affine(how.hidden, 2)
         """Columns of each: w_s and w_K."""
-        for layer in self.shares:
-            torch.nn.init.zeros_(layer.bias)  # type: ignore[arg-type]
-            torch.nn.init.xavier_uniform_(layer.weight)  # type: ignore[arg-type]
+        for gate in (self.first_gate, self.second_gate):
+            torch.nn.init.zeros_(gate.bias)
+            torch.nn.init.xavier_uniform_(gate.weight)
         self.task = Affine(how.hidden, 1)
         self._task_loss: Tensor | float = 0.0
 
@@ -95,7 +95,7 @@ class SimPNetwork(Network):
         return Inputs(propagation(graph), propagation(similar), features, torch.tensor(chosen).T, values)
 
     def _task_pairs(self, similar: np.ndarray, num_nodes: int) -> np.ndarray:
-        """Each node's most similar nodes, and as many that are drawn at random: nearly all pairs share next to nothing."""
+        """Each node's most similar nodes, and as many drawn at random: nearly all pairs share next to nothing."""
         half = max(self.how.task_pairs // 2, 1)
         first = np.concatenate([[True], np.diff(similar[:, 0]) > 0]) if len(similar) else np.empty(0, dtype=bool)
         place = np.arange(len(similar)) - np.maximum.accumulate(np.where(first, np.arange(len(similar)), 0))
@@ -105,13 +105,12 @@ class SimPNetwork(Network):
         return np.concatenate([near, far[far[:, 0] != far[:, 1]]])
 
     def forward(self, inputs: Inputs) -> Tensor:
-        wide, narrow = self.shares
-        gate = inputs.features(wide.weight) + wide.bias
+        gate = inputs.features(self.first_gate.weight) + self.first_gate.bias
         hidden = torch.relu(self._mix(inputs, gate, inputs.features(self.first.weight)) + self.first.bias)
         if self.training:
             self._task_loss = self._second_task(hidden, inputs)
         hidden = dropout(hidden, self.how.dropout, self.training)
-        return self._mix(inputs, narrow(hidden), hidden @ self.second.weight) + self.second.bias
+        return self._mix(inputs, self.second_gate(hidden), hidden @ self.second.weight) + self.second.bias
 
     def _mix(self, inputs: Inputs, gate: Tensor, values: Tensor) -> Tensor:
         return mix(inputs.graph, inputs.similar, gate, values, self.how.loop_weight)

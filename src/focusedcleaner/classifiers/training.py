@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -33,6 +34,10 @@ class Network(nn.Module):
     def forward(self, inputs: Any) -> Tensor:
         """A score for every class, N × C."""
 
+    def learn_structure(self, inputs: Any, loss: Callable[[Tensor], Tensor]) -> None:
+        """Called before each step of the weights, with the training loss of scores: most models have nothing to do."""
+        del inputs, loss
+
     def penalty(self) -> Tensor | float:
         """What the loss has beside the cross-entropy, for the forward pass made last."""
         return 0.0
@@ -46,8 +51,8 @@ class Network(nn.Module):
 class NetworkClassifier(Classifier):
     """A classifier trained by Adam, stopped by validation, which keeps the state that validated best.
 
-    Better means a higher validation accuracy or, at the same accuracy, a lower validation loss. Without validation nodes
-    the last state is kept.
+    Better means a higher validation accuracy or, at the same accuracy, a lower validation loss. Without validation
+    nodes the last state is kept.
 
     Args:
         hidden: width of the hidden layer.
@@ -134,11 +139,15 @@ class _Loop:
 
     def step(self) -> None:
         self.network.train()
+        self.network.learn_structure(self.inputs, self.loss)
         self.optimizer.zero_grad()
         scores = self.network(self.inputs)
-        loss = cross_entropy(scores[self.train], self.train_labels) + self.network.penalty()
-        loss.backward()
+        (self.loss(scores) / len(self.train) + self.network.penalty()).backward()
         self.optimizer.step()
+
+    def loss(self, scores: Tensor) -> Tensor:
+        """The cross-entropy, summed over the training nodes."""
+        return cross_entropy(scores[self.train], self.train_labels, reduction="sum")
 
     def validate(self) -> tuple[float, float]:
         """The accuracy and the negative loss on the validation nodes."""

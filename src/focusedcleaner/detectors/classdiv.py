@@ -39,9 +39,9 @@ class ClassDiv(Detector):
     beta: float = 0.3
     temperature: float = 2.0
     hidden: int = 100
-    rate: float = 1e-3
+    rate: float = 1e-2
     first_epochs: int = 100
-    epochs: int = 5
+    epochs: int = 2
     warm_start: bool = True
 
     def __post_init__(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -13,6 +13,7 @@ from torch.nn.functional import softplus
 from focusedcleaner.detectors import network
 from focusedcleaner.detectors.base import Detector, Memory, Victims, View
 from focusedcleaner.errors import InputError
+from focusedcleaner.surrogate import Pairs
 
 
 @dataclass(frozen=True)
@@ -49,17 +50,22 @@ class LinkPred(Detector):
         inputs = self._inputs(view)
         edges = view.structure.ends[:, view.structure.alive]
         others = self._other_pairs(view.structure.num_nodes, edges, view.seed)
+        ends = torch.cat([edges, others], 1).cpu().numpy()
+        pairs = Pairs(view.structure.num_nodes, ends, dtype=inputs.dtype, device=inputs.device)
+
+        def logits(weights: Memory) -> tuple[Tensor, Tensor]:
+            """H₂ᵤ·H₂ᵥ of the edges and of the other pairs."""
+            dots: Tensor = _Dots.apply(network.apply(inputs, weights).T.contiguous(), pairs)
+            return dots[: edges.shape[1]], dots[edges.shape[1] :]
 
         def loss(weights: Memory) -> Tensor:
-            outputs = network.apply(inputs, weights).T.contiguous()
-            attracted, repelled = softplus(-_logits(outputs, edges)), softplus(_logits(outputs, others))
-            return (attracted.mean() + repelled.mean()) / 2
+            attracted, repelled = logits(weights)
+            return (softplus(-attracted).mean() + softplus(repelled).mean()) / 2
 
         start = memory or network.fresh(len(inputs), self.hidden, self.hidden, seed=view.seed, device=inputs.device)
         learnt = network.train(start, loss, epochs=self.epochs if memory else self.first_epochs, rate=self.rate)
-        outputs = network.apply(inputs, learnt).T.contiguous()
-        likely = torch.sigmoid(_logits(outputs, edges))
-        threshold = g_mean_threshold(likely, torch.sigmoid(_logits(outputs, others)))
+        likely, unlikely = (torch.sigmoid(part) for part in logits(learnt))
+        threshold = g_mean_threshold(likely, unlikely)
         doubt = torch.zeros(view.structure.num_nodes, dtype=inputs.dtype, device=inputs.device)
         for end in edges:
             doubt.scatter_reduce_(0, end, 1 - likely, "amax")
@@ -82,9 +88,19 @@ class LinkPred(Detector):
         return pairs[:, (pairs[0] != pairs[1]) & ~known]
 
 
-def _logits(outputs: Tensor, pairs: Tensor) -> Tensor:
-    """H₂ᵤ·H₂ᵥ for each pair."""
-    return (outputs.index_select(0, pairs[0]) * outputs.index_select(0, pairs[1])).sum(1)
+class _Dots(torch.autograd.Function):
+    """H_u·H_v for every pair; its gradient is a sparse product, several times faster than gathering and scattering."""
+
+    @staticmethod
+    def forward(ctx: Any, outputs: Tensor, pairs: Pairs) -> Tensor:
+        ctx.pairs = pairs
+        ctx.save_for_backward(outputs)
+        return pairs.dots(outputs, outputs) / 2
+
+    @staticmethod
+    def backward(ctx: Any, *incoming: Tensor) -> tuple[Tensor, None]:
+        (outputs,) = ctx.saved_tensors
+        return ctx.pairs.weighted_sum(incoming[0], outputs), None
 
 
 def g_mean_threshold(positive: Tensor, negative: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ from focusedcleaner.surrogate.inner import Implicit, InnerTraining, Unrolled
 from focusedcleaner.surrogate.metagradient import PairGradient
 from focusedcleaner.surrogate.model import Fitted, Surrogate
 from focusedcleaner.surrogate.smoother import Smoother
-from focusedcleaner.surrogate.structure import Attributes, Structure, one_thread
+from focusedcleaner.surrogate.structure import Attributes, Pairs, Structure, one_thread
 
 __all__ = [
     "Attributes",
@@ -12,6 +12,7 @@ __all__ = [
     "Implicit",
     "InnerTraining",
     "PairGradient",
+    "Pairs",
     "Smoother",
     "Structure",
     "Surrogate",

@@ -17,7 +17,8 @@ from torch import Tensor
 from focusedcleaner.errors import InputError
 from focusedcleaner.surrogate.features import Features, Preconditioner
 
-Pair = tuple[Tensor, Tensor]
+Pair = tuple[Tensor, Tensor | None]
+"""(E, P), n × r and N × r; P is None where it is the surrogate's own X·W*."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Unrolled:
             along_basis.addmm_(errors.T, velocity).addmm_(bent.T, a)
             coordinates = coordinates + features.pull(bent)
             velocity, velocity_share = self.momentum * velocity, self.momentum * velocity_share
-        pairs = [(along_basis, features.basis_images())]
+        pairs: list[Pair] = [(along_basis, features.basis_images())]
         if own is None:
             pairs.append((along_outer.T, features.attributes.times(outer)))
         return pairs
@@ -159,8 +160,7 @@ class Implicit:
             bent = _jacobian(softmax, a_logits) / onehot.shape[1]
             x = features.weights(a)
         errors = (softmax - onehot) / onehot.shape[1]
-        images = features.attributes.times
-        return [(-errors.T, images(x)), (-bent.T, images(solution.weights))]
+        return [(-errors.T, features.attributes.times(x)), (-bent.T, None)]
 
     def _slope_at_zero(self, features: Features, onehot: Tensor) -> float:
         """The length of the gradient at W = 0, which the tolerance is measured by."""
@@ -181,7 +181,7 @@ class Implicit:
 
     def _solve(
         self, features: Features, softmax: Tensor, right: Tensor, precondition: Preconditioner, tolerance: float
-    ) -> Pair:
+    ) -> tuple[Tensor, Tensor]:
         """x and H·x with (Hessian + ω·I) x = right, by preconditioned conjugate gradients."""
         decay = self._decay(features)
         x, x_logits = torch.zeros_like(right), torch.zeros_like(softmax)

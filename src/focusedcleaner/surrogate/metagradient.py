@@ -27,29 +27,25 @@ class PairGradient:
 
     def edges(self) -> Tensor:
         """The gradient of every edge, E values (removed edges included, as if one were put back)."""
-        weighted = self._weighted_edges()
-        node = self._node_terms(weighted)
+        scale = self.structure.scale.squeeze(1)
         u, v = self.structure.ends
+        weighted = self.structure.at_edges(self.left, self.right) * scale[u] * scale[v]
+        degrees = self.structure.degrees + 1
+        loops = (self.left * self.right).sum(1)
+        node = -(self.structure.at_nodes(weighted) + 2 * loops / degrees) / (2 * degrees)
         return weighted + node[u] + node[v]
 
     def factors(self) -> tuple[Tensor, Tensor]:
-        """Two matrices, N × (2r + 2), whose rows' products front_u·back_v are the gradients of all pairs u ≠ v."""
-        node = self._node_terms(self._weighted_edges()).unsqueeze(1)
+        """Two matrices, N × (2r + 2), whose rows' products front_u·back_v are the gradients of all pairs u ≠ v.
+
+        The sums in c are c_i = −(left_i·(Â·right)_i + right_i·(Â·left)_i)/(2 d_i).
+        """
+        structure = self.structure
+        sums = self.left * structure.propagate(self.right) + self.right * structure.propagate(self.left)
+        node = -sums.sum(1, keepdim=True) / (2 * (structure.degrees.unsqueeze(1) + 1))
         one = torch.ones_like(node)
-        left, right = self.structure.scale * self.left, self.structure.scale * self.right
+        left, right = structure.scale * self.left, structure.scale * self.right
         return torch.cat([left, right, node, one], 1), torch.cat([right, left, one, node], 1)
-
-    def _weighted_edges(self) -> Tensor:
-        """w_f of every edge."""
-        scale = self.structure.scale.squeeze(1)
-        u, v = self.structure.ends
-        return self.structure.at_edges(self.left, self.right) * scale[u] * scale[v]
-
-    def _node_terms(self, weighted: Tensor) -> Tensor:
-        """c_i of every node."""
-        degrees = self.structure.degrees + 1
-        loops = (self.left * self.right).sum(1)
-        return -(self.structure.at_nodes(weighted) + 2 * loops / degrees) / (2 * degrees)
 
 
 def chained(structure: Structure, pairs: list[tuple[Tensor, Tensor]]) -> PairGradient:

@@ -77,9 +77,11 @@ class Surrogate:
     def meta_gradient(self, fitted: Fitted, signal: Tensor) -> PairGradient:
         """∂loss/∂Â for ``signal`` = ∂loss/∂Z (N × C): directly, and through the training of W."""
         outer = self.attributes.transposed_times(self.structure.propagate(self.structure.propagate(signal)))
-        pairs = [(signal, fitted.images)]
+        own, others = signal, []
         for errors, images in self.inner.pairs(fitted.features, self.onehot, fitted.solution, outer):
-            spread = signal.new_zeros(self.structure.num_nodes, errors.shape[1])
-            spread[self.train] = errors
-            pairs.append((spread, images))
-        return chained(self.structure, pairs)
+            if images is None:
+                own = own.index_add(0, self.train, errors)
+            else:
+                spread = signal.new_zeros(self.structure.num_nodes, errors.shape[1])
+                others.append((spread.index_copy_(0, self.train, errors), images))
+        return chained(self.structure, [(own, fitted.images), *others])

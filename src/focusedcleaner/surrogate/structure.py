@@ -47,6 +47,45 @@ def csr(matrix: sp.csr_array, dtype: torch.dtype, device: torch.device | str = "
         )
 
 
+class Pairs:
+    """Undirected pairs of nodes as the pattern of a symmetric sparse matrix of ones.
+
+    Args:
+        num_nodes: N.
+        ends: 2 × P node numbers, each pair once and in either direction.
+    """
+
+    def __init__(
+        self, num_nodes: int, ends: np.ndarray, *, dtype: torch.dtype, device: torch.device | str = "cpu"
+    ) -> None:
+        self.ends = torch.tensor(ends, device=device)
+        rows, columns = np.concatenate([ends, ends[::-1]], axis=1)
+        order = np.argsort(rows * num_nodes + columns, kind="stable")
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        self.place = torch.tensor(place.reshape(2, -1), device=device)
+        """2 × P: where both directions of a pair stand among the matrix's values."""
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=num_nodes))])
+        ones = sp.csr_array((np.ones(len(order)), columns[order], indptr), shape=(num_nodes, num_nodes))
+        self.matrix = csr(ones, dtype, device)
+
+    def dots(self, left: Tensor, right: Tensor) -> Tensor:
+        """left_u·right_v + left_v·right_u for every pair (u, v), P values."""
+        entries = torch.sparse.sampled_addmm(self.matrix, left, right.T, beta=0.0).values()
+        return entries[self.place[0]] + entries[self.place[1]]
+
+    def weighted_sum(self, weights: Tensor, matrix: Tensor) -> Tensor:
+        """Σ over the pairs (i, j) at node i of weight·row j of an N-row matrix, for P weights."""
+        values = torch.empty_like(self.matrix.values(), dtype=weights.dtype)
+        values[self.place] = weights
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sparse", UserWarning)
+            symmetric = torch.sparse_csr_tensor(
+                self.matrix.crow_indices(), self.matrix.col_indices(), values, size=self.matrix.shape
+            )
+        return symmetric @ matrix
+
+
 class Structure:
     """The edges of a graph, some of them removed by now, as an operator on node matrices.
 
@@ -62,18 +101,10 @@ class Structure:
     def __init__(self, graph: Graph, *, dtype: torch.dtype = torch.float64, device: torch.device | str = "cpu") -> None:
         self.num_nodes, self.num_edges = graph.num_nodes, graph.num_edges
         self.dtype, self.device = dtype, torch.device(device)
-        self.ends = torch.tensor(graph.edges, device=device).T.contiguous()
+        self.pairs = Pairs(graph.num_nodes, graph.edges.T, dtype=dtype, device=device)
+        self.ends = self.pairs.ends
         """2 × E: the smaller and the larger end of each edge."""
-        # Directed entries in CSR order; `place` finds both entries of an edge there.
-        rows = np.concatenate([graph.edges[:, 0], graph.edges[:, 1]])
-        columns = np.concatenate([graph.edges[:, 1], graph.edges[:, 0]])
-        order = np.lexsort((columns, rows))
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        self.place = torch.tensor(place.reshape(2, -1), device=device)
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=self.num_nodes))])
-        shape = (self.num_nodes, self.num_nodes)
-        self.adjacency = csr(sp.csr_array((np.ones(len(order)), columns[order], indptr), shape=shape), dtype, device)
+        self.adjacency = self.pairs.matrix
         self.alive = torch.ones(self.num_edges, dtype=torch.bool, device=device)
         self.degrees = torch.tensor(graph.degrees, dtype=dtype, device=device)
         self.touched = torch.zeros(self.num_nodes, 1, dtype=dtype, device=device)
@@ -81,7 +112,7 @@ class Structure:
     def remove(self, edges: Tensor) -> None:
         """Remove edges by their numbers."""
         self.alive[edges] = False
-        self.adjacency.values()[self.place[:, edges].ravel()] = 0.0
+        self.adjacency.values()[self.pairs.place[:, edges].ravel()] = 0.0
         ends = self.ends[:, edges].ravel()
         self.degrees.index_add_(0, ends, -torch.ones_like(self.degrees[ends]))
         self.touched[ends] = 1.0
@@ -102,8 +133,7 @@ class Structure:
 
     def at_edges(self, left: Tensor, right: Tensor) -> Tensor:
         """left_u·right_v + left_v·right_u for every edge (u, v), E values; removed edges included."""
-        entries = torch.sparse.sampled_addmm(self.adjacency, left, right.T, beta=0.0).values()
-        return entries[self.place[0]] + entries[self.place[1]]
+        return self.pairs.dots(left, right)
 
     def at_nodes(self, values: Tensor) -> Tensor:
         """The sum of E edge values over the edges at each node that are still there, N values."""

@@ -1,0 +1,116 @@
+"""Accuracy of every classifier on Pro-GNN's METTACK graphs; resumable, and written into docs/classifiers.md.
+
+python -m benchmarks.classifiers [--seeds 10] [--models gcn,rgcn] [--names cora] [--powers 0,0.15]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.common import Results, published
+from focusedcleaner.classifiers import CLASSIFIERS, classifier
+from focusedcleaner.errors import InputError
+from focusedcleaner.files.disk import write_files
+
+PAGE = Path(__file__).parent.parent / "docs" / "classifiers.md"
+MARKS = "<!-- measured -->\n", "<!-- end -->"
+NAMES = ("cora", "citeseer", "polblogs")
+POWERS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25)
+WANTED_FIRST = (0.15, 0.0, 0.1, 0.25, 0.05, 0.2)
+REPORTED: dict[tuple[str, str], dict[float, float]] = {
+    ("cora", "gcn"): dict(zip(POWERS, (83.5, 76.6, 70.4, 65.1, 59.6, 47.5), strict=True)),
+    ("cora", "rgcn"): dict(zip(POWERS, (83.1, 77.4, 72.2, 66.8, 59.3, 50.5), strict=True)),
+    ("cora", "prognn"): dict(zip(POWERS, (83.0, 82.3, 79.0, 76.4, 73.3, 69.7), strict=True)),
+    ("citeseer", "gcn"): {0.0: 72.0, 0.1: 67.6, 0.25: 56.9},
+    ("citeseer", "prognn"): {0.0: 73.3, 0.1: 72.5, 0.25: 69.0},
+}
+"""What the Pro-GNN paper reports for the same graphs and split."""
+
+Cell = tuple[str, str, float]
+
+
+def cells(models: Sequence[str], names: Sequence[str], powers: Sequence[float]) -> Iterator[Cell]:
+    """Model, data set and power, so that the table fills evenly."""
+    for power in sorted(powers, key=WANTED_FIRST.index):
+        for name in names:
+            yield from ((model, name, power) for model in models)
+
+
+def run(models: Sequence[str], names: Sequence[str], powers: Sequence[float], seeds: int) -> None:
+    """Compute what is not there yet; each result is kept at once, and the page is written after every seed."""
+    results = Results("classifiers")
+    for seed in range(seeds):
+        for model, name, power in cells(models, names, powers):
+            key = f"{model} | {name} | {power:g} | seed {seed}"
+            if key in results:
+                continue
+            _, poisoned = published(name, power)
+            start = time.perf_counter()
+            accuracy = classifier(model).fit(poisoned, seed=seed).accuracy(poisoned)
+            seconds = time.perf_counter() - start
+            results.add(key, {"accuracy": round(accuracy, 4), "seconds": round(seconds, 2)})
+        write_page(results)
+
+
+def means(results: Results, what: str) -> dict[Cell, tuple[float, float, int]]:
+    """Mean, standard deviation and number of seeds, by model, data set and power."""
+    grouped: dict[Cell, list[float]] = {}
+    for key, value in results.cells.items():
+        model, name, power, _ = key.split(" | ")
+        grouped.setdefault((model, name, float(power)), []).append(value[what])
+    return {key: (float(np.mean(v)), float(np.std(v)), len(v)) for key, v in grouped.items()}
+
+
+def table(results: Results, name: str) -> str:
+    """One data set: a row per model, a column per power."""
+    accuracy, seconds = means(results, "accuracy"), means(results, "seconds")
+
+    def cell(model: str, power: float) -> str:
+        if (model, name, power) not in accuracy:
+            return "–"
+        mean, deviation, count = accuracy[model, name, power]
+        theirs = REPORTED.get((name, model), {}).get(power)
+        beside = "" if theirs is None else f" ({theirs})"
+        return f"{100 * mean:.1f} ± {100 * deviation:.1f}{beside}" + ("" if count == 10 else f", n = {count}")
+
+    def row(model: str) -> str:
+        spent = [seconds[model, name, power][0] for power in POWERS if (model, name, power) in seconds]
+        time_spent = f"{np.mean(spent):.1f}" if spent else "–"
+        return f"| {model} | {' | '.join(cell(model, power) for power in POWERS)} | {time_spent} |"
+
+    head = f"| {name} | {' | '.join(f'{power:.0%}' for power in POWERS)} | seconds a seed |"
+    return "\n".join([head, "| --- " * (len(POWERS) + 2) + "|", *map(row, CLASSIFIERS.names())]) + "\n"
+
+
+def write_page(results: Results) -> None:
+    """Put the tables between the page's marks."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(MARKS[0])
+    _, _, after = rest.partition(MARKS[1])
+    tables = "\n".join(table(results, name) for name in NAMES)
+    write_files({PAGE: f"{before}{MARKS[0]}{tables}{MARKS[1]}{after}".encode()})
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--models", default=",".join(CLASSIFIERS.names()))
+    parser.add_argument("--names", default=",".join(NAMES))
+    parser.add_argument("--powers", default=",".join(f"{power:g}" for power in POWERS))
+    asked = parser.parse_args()
+    try:
+        powers = [float(power) for power in asked.powers.split(",")]
+        run(asked.models.split(","), asked.names.split(","), powers, asked.seeds)
+    except InputError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
