@@ -131,7 +131,8 @@ def test_weighted_structures() -> None:
     graph = synthetic(20, 2.0, seed=0)
     weights = np.random.default_rng(0).random(graph.num_edges)
     dense = torch.zeros(20, 20).double()
-    dense[graph.edges[:, 0], graph.edges[:, 1]] = torch.from_numpy(weights)
+    u, v = graph.edges.T.copy()
+    dense[u, v] = torch.from_numpy(weights)
     operator = normalized(dense + dense.T)
     structure = WeightedStructure(20, graph.edges, weights)
     torch.testing.assert_close(structure.propagate(torch.eye(20).double()), operator)
@@ -154,7 +155,13 @@ def test_sampling_takes_the_largest_loss() -> None:
     graph = synthetic(50, seed=0)
     pairs = np.array([[0, 1], [0, 2], [0, 3], [0, 4]])
     added, removed = best_sample(
-        graph, pairs, np.full(4, 0.5), 4, lambda poisoned: -abs(poisoned.num_edges - 101.0), 50, np.random.default_rng(0)
+        graph,
+        pairs,
+        np.full(4, 0.5),
+        4,
+        lambda poisoned: -abs(poisoned.num_edges - 101.0),
+        50,
+        np.random.default_rng(0),
     )
     assert len(added) - len(removed) == 1
 

@@ -149,7 +149,11 @@ def test_bad_graphs(cli: Command, graph: Graph, what: str) -> None:
 )
 def test_bad_splits(cli: Command, graph_file: Path, content: Any, message: str) -> None:
     Path("split.json").write_text(content if isinstance(content, str) else json.dumps(content))
-    fails(cli("sanitize", graph_file, "--split", "split.json", "--out", "RUN"), message, left=["split.json"])
+    fails(
+        cli("sanitize", graph_file, "--split", "split.json", "--force-split", "--out", "RUN"),
+        message,
+        left=["split.json"],
+    )
 
 
 @pytest.mark.parametrize(

@@ -35,11 +35,11 @@ from focusedcleaner.sanitizers import checkpoint, focused
 checkpoint.SAVE_EVERY = 0.0
 whole = focused._Cleaning.round
 
-def hanging(self, size):
-    if self.journal.rounds == 5:
+def hanging(self, journal, size):
+    if journal.rounds == 5:
         Path("waiting").touch()
         time.sleep(60)
-    return whole(self, size)
+    return whole(self, journal, size)
 
 focused._Cleaning.round = hanging
 main(sys.argv[1:])
@@ -218,7 +218,7 @@ def test_resuming_what_is_not_there(cli: Command, expected: bytes) -> None:
         (["--method", "lp"], "RUN was made with method cld, not lp"),
         (["--budget", "21"], "RUN was made with budget 20, not 21"),
         (["--seed", "1"], "RUN was made with seed 0, not 1"),
-        (["--split", "split.json"], "RUN was made from another graph or another split"),
+        (["--split", "split.json", "--force-split"], "RUN was made from another graph or another split"),
     ],
 )
 def test_resuming_with_something_else(

@@ -41,7 +41,7 @@ class RelaxedAttack(Attack):
         weight_decay: of the surrogate's training, as in `Implicit`.
     """
 
-    iterations: int = 100
+    iterations: int = 50
     rate: float = 0.3
     lambda_: float = 0.0
     loss: str = "ce"
@@ -86,7 +86,7 @@ class WeightedStructure(Structure):
     def __init__(self, num_nodes: int, pairs: IntArray, weights: FloatArray) -> None:
         super().__init__(Graph(num_nodes, pairs))
         values = torch.from_numpy(weights)
-        for place in self.place:
+        for place in self.pairs.place:
             self.adjacency.values()[place] = values
         self.degrees = self.neighbour_sum(torch.ones(num_nodes, 1, dtype=self.dtype)).squeeze(1)
 
@@ -122,14 +122,14 @@ class Ascent:
         if self.unit is None:
             self.unit = self.threshold = largest_value(front, back, Excluded(self.graph.edges), self.budget)
         size = rate / self.unit
-        while True:
-            keys, values = self._raised(front, back, size)
-            values, shift = project(values, self.budget)
-            if self.threshold * size <= shift or self.threshold == 0.0:
-                break
+        keys, values = self._raised(front, back, size)
+        projected, shift = project(values, self.budget)
+        if self.threshold * size > shift:
             self.threshold = shift / size
+            keys, values = self._raised(front, back, size)
+            projected, shift = project(values, self.budget)
         self.threshold = 0.95 * shift / size
-        self.keys, self.values = keys[values > 0], values[values > 0]
+        self.keys, self.values = keys[projected > 0], projected[projected > 0]
 
     def loss_of(self, poisoned: Graph) -> float:
         """The attacker's loss on a poisoned graph, with the weights that the defender would train there."""

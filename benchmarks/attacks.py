@@ -1,0 +1,162 @@
+"""Speed, memory and strength of the attacks, beside Pro-GNN's published METTACK graphs; resumable.
+
+python -m benchmarks.attacks [--seeds 10] [--deeprobust FOLDER]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common import Results, apart, peak_memory, published, unit
+from focusedcleaner.attacks import Attack, attack
+from focusedcleaner.classifiers import classifier
+from focusedcleaner.datasets import synthetic
+from focusedcleaner.errors import InputError
+from focusedcleaner.graph import Graph, IntArray
+
+NAMES = ("cora", "citeseer")
+POWERS = (0.05, 0.1, 0.15, 0.2, 0.25)
+PUBMED = {"num_nodes": 19_717, "mean_degree": 2 * 44_324 / 19_717, "num_classes": 3, "num_attributes": 500}
+PUBMED_FLIPS = 20
+
+
+def pubmed_sized() -> Graph:
+    return synthetic(**PUBMED, words_per_node=50, seed=0)  # type: ignore[arg-type]
+
+
+def measured(method: Attack, graph: Graph, budget: float) -> dict[str, Any]:
+    """Attack once; seconds, units, memory and the flips."""
+    before = unit()
+    done = method.poison(graph, budget)
+    one = min(before, unit())
+    flips = np.concatenate([done.added, done.removed]) if done.flips is None else done.flips
+    return {
+        "added": len(done.added),
+        "removed": len(done.removed),
+        "seconds": round(done.seconds, 2),
+        "unit": round(one, 4),
+        "units": round(done.seconds / one, 1),
+        "peak_gb": round(peak_memory(), 2),
+        "flips": " ".join(f"{u}-{v}" for u, v in flips),
+    }
+
+
+RUNS: dict[str, Callable[[], dict[str, Any]]] = {
+    "mettack | cora": lambda: measured(attack("mettack"), published("cora", 0)[0], 0.25),
+    "mettack | citeseer": lambda: measured(attack("mettack"), published("citeseer", 0)[0], 0.25),
+    "mettack | pubmed-sized": lambda: measured(attack("mettack"), pubmed_sized(), PUBMED_FLIPS),
+    "minmax | cora": lambda: measured(attack("minmax"), published("cora", 0)[0], 0.2),
+    "pgd | cora": lambda: measured(attack("pgd"), published("cora", 0)[0], 0.2),
+    "prbcd | cora": lambda: measured(attack("prbcd"), published("cora", 0)[0], 0.2),
+    "nettack | cora": lambda: measured(attack("nettack"), published("cora", 0)[0], 0.25),
+    "mettack unrolled | cora": lambda: measured(attack("mettack", inner="unrolled"), published("cora", 0)[0], 0.25),
+}
+"""Each in a process of its own."""
+
+
+def run(seeds: int) -> None:
+    """Compute what is not there yet; each result is kept at once."""
+    results = Results("attacks")
+    for name in RUNS:
+        if name not in results:
+            results.add(name, apart("benchmarks.attacks", "--run", name))
+    for seed in range(seeds):
+        for name in NAMES:
+            for power in POWERS:
+                _accuracy(results, f"published | {name} | {power:g} | seed {seed}", published(name, power)[1], seed)
+                ours = flipped(published(name, 0)[0], results.cells[f"mettack | {name}"]["flips"], power)
+                _accuracy(results, f"ours | {name} | {power:g} | seed {seed}", ours, seed)
+        clean = published("cora", 0)[0]
+        _accuracy(results, f"clean | cora | 0 | seed {seed}", clean, seed)
+        for method in ("minmax", "pgd", "prbcd"):
+            poisoned = flipped(clean, results.cells[f"{method} | cora"]["flips"], 1.0)
+            _accuracy(results, f"{method} | cora | 0.2 | seed {seed}", poisoned, seed)
+
+
+def _accuracy(results: Results, cell: str, graph: Graph, seed: int) -> None:
+    if cell not in results:
+        accuracy = classifier("gcn").fit(graph, seed=seed).accuracy(graph)
+        results.add(cell, {"accuracy": round(accuracy, 4)})
+
+
+def flipped(clean: Graph, flips: str, power: float) -> Graph:
+    """The clean graph after the first flips."""
+    pairs: IntArray = np.array([pair.split("-") for pair in flips.split()], dtype=np.int64)
+    pairs = pairs[: int(power * clean.num_edges + 1e-9)]
+    there = np.isin(pairs[:, 0] * clean.num_nodes + pairs[:, 1], clean.edge_keys)
+    return clean.without_edges(pairs[there]).with_edges(pairs[~there])
+
+
+def deeprobust(folder: str, flips: int = 3) -> dict[str, Any]:
+    """A few flips by DeepRobust's METTACK, as its documentation calls it, on the same graph."""
+    sys.path.insert(0, folder)
+    from deeprobust.graph.defense import GCN  # type: ignore[import-not-found]
+    from deeprobust.graph.global_attack import Metattack  # type: ignore[import-not-found]
+
+    clean = published("cora", 0)[0]
+    assert clean.split is not None
+    assert clean.labels is not None
+    assert clean.attributes is not None
+    features, labels = clean.attributes.toarray(), clean.labels
+    one = unit()
+    surrogate = GCN(features.shape[1], clean.num_classes, nhid=16, dropout=0, with_relu=False, with_bias=False)
+    surrogate.fit(features, clean.adjacency(), labels, clean.split.train, clean.split.val)
+    others = np.concatenate([clean.split.val, clean.split.test])
+    model = Metattack(surrogate, nnodes=clean.num_nodes, feature_shape=features.shape, lambda_=0.0)
+    start = time.perf_counter()
+    model.attack(features, clean.adjacency().toarray(), labels, clean.split.train, others, n_perturbations=flips)
+    seconds = time.perf_counter() - start
+    return {"seconds": round(seconds, 2), "units": round(seconds / one, 1), "flips made": flips}
+
+
+def summary(results: Results) -> str:
+    """The results as lines for people."""
+    lines = []
+    for name in RUNS:
+        cell = results.cells.get(name)
+        if cell:
+            count = cell["added"] + cell["removed"]
+            lines.append(
+                f"{name}: {count} flips, {cell['added'] / count:.1%} insertions, {cell['seconds']:.0f} s, "
+                f"{cell['units']:.0f} units, {cell['units'] / count:.2f} units a flip, {cell['peak_gb']} GB"
+            )
+    grouped: dict[str, list[float]] = {}
+    for key, cell in results.cells.items():
+        if "accuracy" in cell:
+            grouped.setdefault(key.rpartition(" | ")[0], []).append(100 * cell["accuracy"])
+    lines += [f"{key}: {np.mean(v):.1f} ± {np.std(v):.1f}, n = {len(v)}" for key, v in sorted(grouped.items())]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--run", choices=RUNS, help=argparse.SUPPRESS)
+    parser.add_argument("--deeprobust", metavar="FOLDER", help="where DeepRobust is, to be measured as well")
+    asked = parser.parse_args()
+    try:
+        if asked.run:
+            sys.stdout.write(json.dumps(RUNS[asked.run]()) + "\n")
+            return 0
+        run(asked.seeds)
+        results = Results("attacks")
+        if asked.deeprobust:
+            results.add("deeprobust mettack | cora", deeprobust(asked.deeprobust))
+        else:
+            sys.stderr.write("DeepRobust is not measured: --deeprobust FOLDER says where it is\n")
+        sys.stdout.write(summary(results))
+    except InputError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
