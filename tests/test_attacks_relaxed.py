@@ -8,6 +8,8 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import labelled_graphs
+from test_attacks_mettack import optimal_weights
+from test_surrogate import dense_attributes
 from torch.nn.functional import cross_entropy
 
 from focusedcleaner.attacks import GRBCD, PGD, PRBCD, Attack, MinMax, relaxed
@@ -19,8 +21,6 @@ from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.surrogate import Implicit, Surrogate
-from test_attacks_mettack import optimal_weights
-from test_surrogate import dense_attributes
 
 QUICK: list[Attack] = [
     MinMax(iterations=8),
@@ -222,6 +222,6 @@ def test_large_graphs_are_sent_to_prbcd(monkeypatch: pytest.MonkeyPatch) -> None
 def test_settings_are_checked() -> None:
     for wrong in ({"iterations": 0}, {"rate": 0.0}, {"loss": "hinge"}, {"lambda_": 2.0}, {"samples": 0}):
         with pytest.raises(InputError, match=next(iter(wrong))):
-            MinMax(**wrong)  # type: ignore[arg-type]
+            MinMax(**wrong)
     with pytest.raises(InputError, match="block_size"):
         PRBCD(block_size=0)

@@ -38,6 +38,13 @@ def test_every_method_is_documented_with_formula_and_paper_and_tested(method: Me
     assert any(re.search(rf"\b{method.kind.__name__}\b", text) for text in others), "no test"
 
 
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_every_method_has_an_entry_in_the_docs(method: Method[Any]) -> None:
+    root = Path(__file__).parent.parent
+    pages = [root / "README.md", *(root / "docs").glob("*.md")]
+    assert any(f"`{method.name}`" in page.read_text() for page in pages)
+
+
 def test_settings_find_their_part() -> None:
     made = sanitizer("cld", tau="0.7", eta=0, victim_ends="2", inner="unrolled", steps=5, rate=0.01, inner_rate=0.2)
     expected = FocusedCleaner(

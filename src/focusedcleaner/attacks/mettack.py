@@ -131,4 +131,3 @@ class _UnderWay:
         scores = np.where(candidates, -gradient.edges().numpy(), -np.inf)
         best = int(scores.argmax())
         return (int(edges[best, 0]), int(edges[best, 1])), float(scores[best])
-

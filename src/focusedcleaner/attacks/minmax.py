@@ -12,10 +12,12 @@ from focusedcleaner.attacks.relaxed import RelaxedAttack
 class MinMax(RelaxedAttack):
     """Projected gradient ascent on a relaxed structure against a surrogate that is trained again at every step:
 
-        max_S min_W L(S, W),  S ← Π(S + η_t·∂L/∂S) at W*(S),  A' = A + (1 − 2A)∘S,  S ∈ [0, 1], ΣS ≤ B,
+        max_S L(S, W*(S)),  S ← Π(S + η_t·dL/dS),  A' = A + (1 − 2A)∘S,  S ∈ [0, 1], ΣS ≤ B,
 
-    with the linear surrogate softmax(Â'²XW) and L over all nodes: training nodes with their labels, the others with what
-    the surrogate predicts on the clean graph. The flips are a Bernoulli sample of S.
+    with the linear surrogate softmax(Â'²XW) and W* trained on A'. L = λ·loss(training nodes, labels) + (1−λ)·loss(the
+    others, ŷ), ŷ being what the surrogate predicts on the clean graph. The derivative goes through the training of W*:
+    in the published game, λ = 1, that adds nothing, as attacker and defender share one loss; with any other λ it is
+    what makes the attack strong. The flips are a Bernoulli sample of S.
 
     Xu, Chen, Liu, Chen, Weng, Hong, Lin: "Topology Attack and Defense for Graph Neural Networks: An Optimization
     Perspective", IJCAI 2019 (https://arxiv.org/abs/1906.04214).

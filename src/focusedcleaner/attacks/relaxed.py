@@ -116,7 +116,7 @@ class Ascent:
         """One step of ascent and its projection.
 
         Outside the present support a pair is above 0 afterwards only where η·∂L/∂S > μ, so that pairs below a threshold
-        are left out. They can only raise μ: if the first μ shows that the threshold was too high, it is low enough itself.
+        are left out. They can only raise μ: where the first μ shows that the threshold was too high, μ/η is low enough.
         """
         front, back = self._gradient().factors()
         if self.unit is None:
