@@ -1,4 +1,4 @@
-"""Speed, memory and strength of the attacks, beside Pro-GNN's published METTACK graphs; resumable.
+"""Speed, memory and strength of the attacks beside Pro-GNN's METTACK graphs; resumable, written into docs/attacks.md.
 
 python -m benchmarks.attacks [--seeds 10] [--deeprobust FOLDER]
 """
@@ -10,6 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,15 @@ from focusedcleaner.attacks import Attack, attack
 from focusedcleaner.classifiers import classifier
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
+from focusedcleaner.files.disk import write_files
 from focusedcleaner.graph import Graph, IntArray
 
 NAMES = ("cora", "citeseer")
 POWERS = (0.05, 0.1, 0.15, 0.2, 0.25)
 PUBMED = {"num_nodes": 19_717, "mean_degree": 2 * 44_324 / 19_717, "num_classes": 3, "num_attributes": 500}
 PUBMED_FLIPS = 20
+PAGE = Path(__file__).parent.parent / "docs" / "attacks.md"
+MARKS = "<!-- measured -->\n", "<!-- end -->"
 
 
 def pubmed_sized() -> Graph:
@@ -56,7 +60,7 @@ RUNS: dict[str, Callable[[], dict[str, Any]]] = {
     "pgd | cora": lambda: measured(attack("pgd"), published("cora", 0)[0], 0.2),
     "prbcd | cora": lambda: measured(attack("prbcd"), published("cora", 0)[0], 0.2),
     "nettack | cora": lambda: measured(attack("nettack"), published("cora", 0)[0], 0.25),
-    "mettack unrolled | cora": lambda: measured(attack("mettack", inner="unrolled"), published("cora", 0)[0], 0.25),
+    "mettack unrolled | cora": lambda: measured(attack("mettack", inner="unrolled"), published("cora", 0)[0], 50),
 }
 """Each in a process of its own."""
 
@@ -116,23 +120,45 @@ def deeprobust(folder: str, flips: int = 3) -> dict[str, Any]:
     return {"seconds": round(seconds, 2), "units": round(seconds / one, 1), "flips made": flips}
 
 
-def summary(results: Results) -> str:
-    """The results as lines for people."""
-    lines = []
+def speed_table(results: Results) -> str:
+    """A row per attack."""
+    rows = ["| attack | flips | insertions | seconds | units | units a flip | peak GB |", "| --- " * 7 + "|"]
     for name in RUNS:
-        cell = results.cells.get(name)
-        if cell:
+        if name in results:
+            cell = results.cells[name]
             count = cell["added"] + cell["removed"]
-            lines.append(
-                f"{name}: {count} flips, {cell['added'] / count:.1%} insertions, {cell['seconds']:.0f} s, "
-                f"{cell['units']:.0f} units, {cell['units'] / count:.2f} units a flip, {cell['peak_gb']} GB"
+            rows.append(
+                f"| {name.replace(' |', ',')} | {count:,} | {cell['added'] / count:.1%} | {cell['seconds']:.0f} | "
+                f"{cell['units']:.0f} | {cell['units'] / count:.2f} | {cell['peak_gb']} |"
             )
-    grouped: dict[str, list[float]] = {}
+    return "\n".join(rows) + "\n"
+
+
+def strength_table(results: Results) -> str:
+    """A row per data set and origin of the poisoned graphs, a column per power: GCN's accuracy."""
+    found: dict[tuple[str, str], dict[float, list[float]]] = {}
     for key, cell in results.cells.items():
         if "accuracy" in cell:
-            grouped.setdefault(key.rpartition(" | ")[0], []).append(100 * cell["accuracy"])
-    lines += [f"{key}: {np.mean(v):.1f} ± {np.std(v):.1f}, n = {len(v)}" for key, v in sorted(grouped.items())]
-    return "\n".join(lines) + "\n"
+            origin, name, power, _ = key.split(" | ")
+            found.setdefault((name, origin), {}).setdefault(float(power), []).append(100 * cell["accuracy"])
+
+    def cell_of(values: list[float] | None) -> str:
+        return "" if values is None else f"{np.mean(values):.1f} ± {np.std(values):.1f} ({len(values)})"
+
+    powers = (0.0, *POWERS)
+    rows = [f"| graphs | {' | '.join(f'{power:.0%}' for power in powers)} |", "| --- " * (len(powers) + 1) + "|"]
+    for (name, origin), by_power in sorted(found.items()):
+        rows.append(f"| {name}, {origin} | {' | '.join(cell_of(by_power.get(power)) for power in powers)} |")
+    return "\n".join(rows) + "\n"
+
+
+def write_page(results: Results) -> None:
+    """Put the tables between the page's marks."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(MARKS[0])
+    _, _, after = rest.partition(MARKS[1])
+    words = "\nA GCN's test accuracy, mean ± standard deviation (seeds); Pro-GNN's split:\n\n"
+    tables = speed_table(results) + words + strength_table(results)
+    write_files({PAGE: f"{before}{MARKS[0]}{tables}{MARKS[1]}{after}".encode()})
 
 
 def main() -> int:
@@ -151,7 +177,7 @@ def main() -> int:
             results.add("deeprobust mettack | cora", deeprobust(asked.deeprobust))
         else:
             sys.stderr.write("DeepRobust is not measured: --deeprobust FOLDER says where it is\n")
-        sys.stdout.write(summary(results))
+        write_page(results)
     except InputError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2

@@ -18,6 +18,7 @@ from focusedcleaner.files import load_graph, save_graph, save_split
 from focusedcleaner.graph import Graph, Split
 
 Command = Callable[..., Result]
+SANITIZE = ("sanitize", "poisoned.npz", "--method", "focused-none", "--budget", "3")
 
 
 def test_one_power_gives_one_file(cli: Command, graph: Graph, graph_file: Path) -> None:
@@ -64,16 +65,16 @@ def test_targets_go_by_their_names(cli: Command, graph: Graph) -> None:
 def test_a_poisoned_file_keeps_its_split(cli: Command, graph: Graph, graph_file: Path) -> None:
     cli("attack", graph_file, "--power", "5%", "--out", "poisoned.npz", "--method", "random")
     save_split(Split(*(np.array(part) for part in ([0, 1, 2], [3], [4]))), "other.json")
-    words = ("sanitize", "poisoned.npz", "--budget", "3", "--split", "other.json", "--out", "RUN")
+    words = (*SANITIZE, "--split", "other.json", "--out", "RUN")
     refused = cli(*words)
     assert refused.exit_code == 2
     assert refused.stderr.count("\n") == 1
     assert "other.json: is another split than the one that poisoned.npz carries" in refused.stderr
     assert graph.split is not None
     save_split(graph.split, "same.json")
-    assert cli("sanitize", "poisoned.npz", "--budget", "3", "--split", "same.json", "--out", "SAME").exit_code == 0
+    assert cli(*SANITIZE, "--split", "same.json", "--out", "SAME").exit_code == 0
     save_split(Split(graph.split.train[:-1], graph.split.val, graph.split.test), "fewer.json")
-    forced = ("sanitize", "poisoned.npz", "--budget", "3", "--split", "fewer.json", "--force-split", "--out", "OTHER")
+    forced = (*SANITIZE, "--split", "fewer.json", "--force-split", "--out", "OTHER")
     assert cli(*forced).exit_code == 0
 
 

@@ -147,7 +147,7 @@ def test_the_loss_is_the_cross_entropy() -> None:
     assert AttackerLoss(graph, predicted, 0.3).value(logits) == pytest.approx(float(expected))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 @given(
     graph=labelled_graphs(),
     lambda_=st.sampled_from([0.0, 0.5, 1.0]),
@@ -219,7 +219,7 @@ def test_an_interrupted_attack_goes_on(tmp_path: Path, inner: Unrolled | Implici
         method.poison(graph, 12, progress=stop, checkpoint=path)
     np.testing.assert_array_equal(caught.value.poisoning.flips, whole[:5])  # type: ignore[index]
     np.testing.assert_array_equal(method.poison(graph, 12, checkpoint=path).flips, whole)
-    with pytest.raises(InputError, match="belongs to another graph, method or seed"):
+    with pytest.raises(InputError, match="belongs to another graph, method, budget or seed"):
         method.poison(graph, 12, seed=3, checkpoint=path)
     path.write_bytes(b"nothing")
     with pytest.raises(InputError, match="no checkpoint that can be read"):

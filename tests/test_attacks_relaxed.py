@@ -167,7 +167,7 @@ def test_sampling_takes_the_largest_loss() -> None:
 
 
 @pytest.mark.parametrize("attack", QUICK, ids=lambda attack: f"{attack.name}-{getattr(attack, 'loss', '')}")
-@settings(deadline=None, max_examples=10)
+@settings(deadline=None, max_examples=6)
 @given(graph=labelled_graphs(), power=st.floats(0.2, 0.9), seed=st.integers(0, 1000))
 def test_promises(attack: Attack, graph: Graph, power: float, seed: int) -> None:
     assume(power * graph.num_edges >= 1)

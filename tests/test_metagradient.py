@@ -23,7 +23,7 @@ def normalized(adjacency: Tensor) -> Tensor:
     return scale[:, None] * loops * scale
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(graph=labelled_graphs(), seed=st.integers(0, 1000), columns=st.integers(1, 5))
 def test_factors_give_the_gradient_of_every_pair(graph: Graph, seed: int, columns: int) -> None:
     generator = torch.Generator().manual_seed(seed)
@@ -51,7 +51,7 @@ def brute_force(front: Tensor, back: Tensor, excluded: Excluded) -> tuple[tuple[
     return max(options, key=lambda option: option[1], default=None)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=100)
 @given(
     nodes=st.integers(1, 40),
     excluded_share=st.sampled_from([0.0, 0.1, 0.9, 1.0]),

@@ -21,6 +21,10 @@ Progress = Callable[[int, int], None]
 """Told how many flips of how many have been made."""
 
 
+Flips = tuple[IntArray, IntArray, IntArray | None]
+"""Inserted edges, deleted edges, and both in the order of the attack where it has one."""
+
+
 @dataclass(frozen=True)
 class Poisoning:
     """A poisoned graph and what was done to it."""
@@ -111,14 +115,10 @@ class Attack(ABC):
             raise InputError("the graph is empty: it has no edges")
         allowed = edges_allowed(budget, graph.num_edges, what="power")
         start = time.perf_counter()
-        flips, interrupted = None, False
+        interrupted = False
         with one_thread():
             try:
-                if self.ordered:
-                    flips = self.flip_in_order(graph, allowed, seed=seed, progress=progress, checkpoint=checkpoint)
-                    added, removed = added_and_removed(graph, flips)
-                else:
-                    added, removed = self.flip(graph, allowed, seed=seed, progress=progress)
+                added, removed, flips = self.run(graph, allowed, seed=seed, progress=progress, checkpoint=checkpoint)
             except FlipsSoFar as so_far:
                 flips, interrupted = so_far.flips, True
                 added, removed = added_and_removed(graph, flips)
@@ -132,11 +132,9 @@ class Attack(ABC):
     def flip(self, graph: Graph, budget: int, *, seed: int, progress: Progress | None) -> tuple[IntArray, IntArray]:
         """The edges to insert and the edges to delete, together at most ``budget``."""
 
-    def flip_in_order(
-        self, graph: Graph, budget: int, *, seed: int, progress: Progress | None, checkpoint: Path | None
-    ) -> IntArray:
-        """The pairs to flip, one after the other, of an ordered attack."""
-        raise NotImplementedError
+    def run(self, graph: Graph, budget: int, *, seed: int, progress: Progress | None, checkpoint: Path | None) -> Flips:
+        """The edges to insert, the edges to delete, and all flips in order where the attack has an order."""
+        return (*self.flip(graph, budget, seed=seed, progress=progress), None)
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:

@@ -105,9 +105,7 @@ class _UnderWay:
         before = len(self.evolving.keys)
         self.evolving.flip(u, v)
         self.removals += len(self.evolving.keys) < before
-        structure = self.evolving.structure()
-        structure.touched[[u, v]] = 1.0
-        self.surrogate.structure = self.surrogate.features.structure = structure
+        self.surrogate.move_to(self.evolving.structure(), (u, v))
 
     def _gradient(self) -> PairGradient:
         fitted = self.surrogate.fit(self.start)

@@ -42,7 +42,8 @@ def run(*, seed: int, json: bool) -> None:
     """Tell the story."""
     start = time.perf_counter()
     name, clean = _graph(seed)
-    poisoning = attack("dice").poison(clean, POWER, seed=seed)
+    with progress_bar("Poisoning") as progress:
+        poisoning = attack("mettack").poison(clean, POWER, seed=seed, progress=progress)
     with progress_bar("Cleaning") as progress:
         sanitation = sanitizer("cld").sanitize(poisoning.graph, BUDGET, seed=seed, progress=progress)
     found = score(sanitation.removed, poisoned=poisoning.graph, clean=clean)
@@ -114,7 +115,7 @@ def _show(story: Story) -> None:
     console.print(Text("Next, with a graph of your own", style="bold"))
     lines = (
         ("focusedcleaner sanitize GRAPH.npz", "or an edge list (.csv), or .graphml"),
-        ("focusedcleaner sanitize cora --method lp", "another method on a data set"),
+        ("focusedcleaner attack cora --out bad.npz", "a poisoned graph to try things on"),
         ("focusedcleaner methods", "what else there is"),
     )
     for command, what in lines:
@@ -126,7 +127,7 @@ def _edges(story: Story) -> Table:
     table.add_column(justify="right", style="bold")
     table.add_column()
     found, cut = story.found, len(story.poisoning.removed)
-    table.add_row(f"{found.attacked:,}", f"edges planted between classes by an attacker (DICE), who cut {cut:,} others")
+    table.add_row(f"{found.attacked:,}", f"edges planted by an attacker (METTACK), who cut {cut:,} others")
     table.add_row(f"{found.removed:,}", f"edges removed by FocusedCleaner (cld) in {story.sanitation.seconds:.1f} s")
     table.add_row(f"{found.hits:,}", "of these were planted")
     return table

@@ -11,11 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from focusedcleaner.checkpoint import Checkpoint
 from focusedcleaner.detectors import Detector, Victims, View, detector_of, reduced_attributes
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.sanitizers.base import Findings, FindingsSoFar, Progress, Sanitizer
-from focusedcleaner.sanitizers.checkpoint import Checkpoint, Journal, Round
+from focusedcleaner.sanitizers.journal import Journal, Round
 from focusedcleaner.sanitizers.outer import OuterLoss
 from focusedcleaner.settings import as_json
 from focusedcleaner.surrogate import Implicit, InnerTraining, Smoother, Surrogate
@@ -83,8 +84,8 @@ class FocusedCleaner(Sanitizer):
     def find(
         self, graph: Graph, budget: int, *, seed: int, progress: Progress | None, checkpoint: Path | None
     ) -> Findings:
-        keeper = Checkpoint(checkpoint, graph=graph, budget=budget, seed=seed, settings=self.settings())
-        journal = keeper.load()
+        keeper = Checkpoint(checkpoint, graph=graph.fingerprint(), budget=budget, seed=seed, settings=self.settings())
+        journal = Journal.of(keeper.load())
         per_round = self.edges_per_round or math.ceil(budget / ROUNDS)
         try:
             cleaning = _Cleaning(self, graph, budget, seed)
@@ -96,9 +97,11 @@ class FocusedCleaner(Sanitizer):
                 journal = journal.plus(done)
                 if progress is not None:
                     progress(len(journal.removed), budget)
-                keeper.save_now_and_then(journal)
+                if keeper.due:
+                    keeper.save(journal.arrays())
         except KeyboardInterrupt:
-            keeper.save(journal)
+            if journal.rounds:
+                keeper.save(journal.arrays())
             raise FindingsSoFar(journal.findings()) from None
         return journal.findings()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -65,6 +66,11 @@ class Surrogate:
         self.features = TrainingFeatures(self.structure, self.attributes, self.train, form)
         labels = torch.tensor(graph.labels[graph.split.train], device=device)
         self.onehot = torch.nn.functional.one_hot(labels, graph.num_classes).to(dtype).T.contiguous()
+
+    def move_to(self, structure: Structure, touched: Sequence[int]) -> None:
+        """Go on with another structure over the same nodes, which differs in edges between the touched ones only."""
+        structure.touched[list(touched)] = 1.0
+        self.structure = self.features.structure = structure
 
     def fit(self, start: Tensor | None = None) -> Fitted:
         """Train on the structure as it stands, from the coordinates of an earlier solution where given."""
