@@ -11,10 +11,10 @@ from strategies import labelled_graphs
 from torch import Tensor
 
 from focusedcleaner.datasets import synthetic
-from focusedcleaner.detectors import ClassDiv, LinkPred, NoDetector, View, detector_of, reduced_attributes
+from focusedcleaner.detectors import ClassDiv, LinkPred, NoDetector, View, detector_of, network, reduced_attributes
 from focusedcleaner.detectors.divergence import divergences
-from focusedcleaner.detectors.linkpred import _Dots, g_mean_threshold
-from focusedcleaner.detectors.mixture import RIDGE, Monomials, energies
+from focusedcleaner.detectors.linkpred import g_mean_threshold
+from focusedcleaner.detectors.mixture import RIDGE, Mixture, Monomials
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.surrogate import Pairs, Structure, Surrogate
@@ -78,10 +78,11 @@ def test_energies_and_their_gradient(nodes: int, width: int, components: int, se
     membership = torch.softmax(logits, 1).requires_grad_()
     theirs = reference_energies(features, membership)
     (their_gradient,) = torch.autograd.grad((theirs * weights).sum(), membership)
-    ours = energies(Monomials(features.T), membership.T)
-    (our_gradient,) = torch.autograd.grad((ours * weights).sum(), membership)
-    torch.testing.assert_close(ours, theirs, rtol=1e-8, atol=1e-8)
-    torch.testing.assert_close(our_gradient, their_gradient, rtol=1e-5, atol=1e-6 * float(their_gradient.abs().max()))
+    mixture = Mixture.of(Monomials(features.T), membership.detach().T)
+    torch.testing.assert_close(mixture.energies(), theirs.detach(), rtol=1e-8, atol=1e-8)
+    torch.testing.assert_close(
+        mixture.slope(weights).T, their_gradient, rtol=1e-5, atol=1e-6 * float(their_gradient.abs().max())
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,12 +91,9 @@ def test_energies_and_their_gradient(nodes: int, width: int, components: int, se
     ids=["zero", "constant", "duplicated"],
 )
 def test_energies_are_finite_for_degenerate_features(features: Tensor) -> None:
-    membership = torch.softmax(torch.arange(100.0).view(2, 50) / 10, 0).requires_grad_()
-    energy = energies(Monomials(features), membership)
-    energy.sum().backward()
-    assert torch.isfinite(energy).all()
-    assert membership.grad is not None
-    assert torch.isfinite(membership.grad).all()
+    mixture = Mixture.of(Monomials(features), torch.softmax(torch.arange(100.0).view(2, 50) / 10, 0))
+    assert torch.isfinite(mixture.energies()).all()
+    assert torch.isfinite(mixture.slope(1.0)).all()
 
 
 def view_of(graph: Graph, seed: int = 0) -> View:
@@ -148,11 +146,25 @@ def test_dot_products_of_pairs_and_their_gradient(graph: Graph, seed: int) -> No
     pairs = Pairs(graph.num_nodes, graph.edges.T, dtype=torch.float64)
     u, v = torch.tensor(graph.edges).T
     theirs = (outputs[u] * outputs[v]).sum(1)
-    ours = _Dots.apply(outputs, pairs)
-    torch.testing.assert_close(ours, theirs)
-    (our_gradient,) = torch.autograd.grad((ours * weights).sum(), outputs)
-    (their_gradient,) = torch.autograd.grad((theirs * weights).sum(), outputs)
-    torch.testing.assert_close(our_gradient, their_gradient)
+    torch.testing.assert_close(pairs.dots(outputs.detach(), outputs.detach()) / 2, theirs.detach())
+    (gradient,) = torch.autograd.grad((theirs * weights).sum(), outputs)
+    torch.testing.assert_close(pairs.weighted_sum(weights, outputs.detach()), gradient)
+
+
+def test_the_network_trains_as_autograd_and_adam_would() -> None:
+    generator = torch.Generator().manual_seed(0)
+    inputs, target = torch.rand(4, 30, generator=generator), torch.rand(3, 30, generator=generator)
+    start = network.fresh(4, 7, 3, seed=1)
+    first = network.train(start, inputs, lambda outputs: 2 * (outputs - target), epochs=4, rate=0.05)
+    ours = network.train(first, inputs, lambda outputs: 2 * (outputs - target), epochs=3, rate=0.05)
+    weights = {key: start[key].clone().requires_grad_() for key in network.WEIGHTS}
+    optimizer = torch.optim.Adam(weights.values(), lr=0.05)
+    for _ in range(7):
+        optimizer.zero_grad()
+        (network.apply(inputs, weights) - target).square().sum().backward()
+        optimizer.step()
+    for key, weight in weights.items():
+        torch.testing.assert_close(ours[key], weight.detach(), rtol=1e-4, atol=1e-5)
 
 
 def test_linkpred_victims_have_an_unlikely_edge() -> None:

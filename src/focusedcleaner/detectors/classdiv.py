@@ -11,7 +11,7 @@ from torch import Tensor
 from focusedcleaner.detectors import network
 from focusedcleaner.detectors.base import Detector, Memory, Victims, View
 from focusedcleaner.detectors.divergence import divergences
-from focusedcleaner.detectors.mixture import Monomials, energies
+from focusedcleaner.detectors.mixture import Mixture, Monomials
 from focusedcleaner.errors import InputError
 
 
@@ -63,8 +63,11 @@ class ClassDiv(Detector):
         features = self.features(view)
         monomials = Monomials(features)
 
-        def energy(weights: Memory) -> Tensor:
-            return energies(monomials, torch.softmax(network.apply(features, weights), 0))
+        def slope(outputs: Tensor) -> Tensor:
+            """Of the mean energy, through the softmax that makes memberships of outputs."""
+            membership = torch.softmax(outputs, 0)
+            direction = Mixture.of(monomials, membership).slope(1 / features.shape[1])
+            return membership * (direction - (membership * direction).sum(0))
 
         warm = self.warm_start and bool(memory)
         start = memory
@@ -72,9 +75,9 @@ class ClassDiv(Detector):
             sizes = len(features), self.hidden, view.logits.shape[1]
             start = network.fresh(*sizes, seed=view.seed, device=features.device)
         epochs = self.epochs if warm else self.first_epochs
-        learnt = network.train(start, lambda weights: energy(weights).mean(), epochs=epochs, rate=self.rate)
-        energy_now = energy(learnt)
-        threshold = torch.quantile(energy_now, self.tau)
+        learnt = network.train(start, features, slope, epochs=epochs, rate=self.rate)
+        energy = Mixture.of(monomials, torch.softmax(network.apply(features, learnt), 0)).energies()
+        threshold = torch.quantile(energy, self.tau)
         if "threshold" in memory:
             threshold = self.beta * threshold + (1 - self.beta) * memory["threshold"]
-        return Victims.above(energy_now, threshold, {**learnt, "threshold": threshold})
+        return Victims.above(energy, threshold, {**learnt, "threshold": threshold})

@@ -6,7 +6,8 @@ As in `network`, a column stands for a node: features are D × N, memberships K 
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -37,19 +38,23 @@ def _product(matrix: Tensor, vector: Tensor) -> Tensor:
     return (matrix @ vector.unsqueeze(2)).squeeze(2)
 
 
-class _Energy(torch.autograd.Function):
-    """The energies, and their gradient with respect to the memberships in closed form.
+@dataclass(frozen=True)
+class Mixture:
+    """The Gaussians that soft memberships γ (K × N) make of the features, and what they say of each node (Eq. 11).
 
-    With responsibilities r_ik = softmax_k(log φ_k + log N(m_i; μ_k, Σ_k)), weighted by the incoming gradient, and their
-    moments about μ_k (R = Σ r, v = Σ r(m − μ), T = Σ r(m − μ)(m − μ)^T), the energy changes with γ_ik by
-
-        −(1/n_k)·[R + v^T Σ^-1 (m_i − μ) + ½ (m_i − μ)^T B (m_i − μ) − ½ tr(B·S)],  B = Σ^-1 T Σ^-1 − R Σ^-1,
-
-    where n_k = Σ_i γ_ik, S is the covariance and Σ = S + ridge: a quadratic form in m_i, one product with Φ.
+    φ, μ and Σ are the γ-weighted moments of the features; densities go by Cholesky factor and log-sum-exp.
     """
 
-    @staticmethod
-    def forward(ctx: Any, membership: Tensor, monomials: Monomials) -> Tensor:
+    monomials: Monomials
+    joint: Tensor
+    """log φ_k + log N(m_i; μ_k, Σ_k), K × N."""
+    total: Tensor
+    mean: Tensor
+    covariance: Tensor
+    inverse: Tensor
+
+    @classmethod
+    def of(cls, monomials: Monomials, membership: Tensor) -> Self:
         total, first, second = monomials.moments(membership)
         total = total.clamp_min(1e-12)
         mean = first / total.unsqueeze(1)
@@ -61,35 +66,32 @@ class _Energy(torch.autograd.Function):
         log_scale = factor.diagonal(dim1=1, dim2=2).log().sum(1) + 0.5 * monomials.width * math.log(2 * math.pi)
         constant = (total / membership.shape[1]).log() - log_scale - 0.5 * (mean * pull).sum(1)
         joint = monomials.quadratic(constant, pull, -0.5 * inverse)
-        energy = -torch.logsumexp(joint, 0)
-        ctx.monomials = monomials
-        ctx.save_for_backward(joint, energy, total, mean, covariance, inverse)
-        return energy
+        return cls(monomials, joint, total, mean, covariance, inverse)
 
-    @staticmethod
-    def backward(ctx: Any, *incoming: Tensor) -> tuple[Tensor, None]:
-        joint, energy, total, mean, covariance, inverse = ctx.saved_tensors
-        responsibility = (joint + energy).exp() * incoming[0]
-        share, first, second = ctx.monomials.moments(responsibility)
+    def energies(self) -> Tensor:
+        """E(m) = −log Σ_k φ_k N(m; μ_k, Σ_k), N values."""
+        return -torch.logsumexp(self.joint, 0)
+
+    def slope(self, weights: Tensor | float) -> Tensor:
+        """∂(Σ_i weight_i·E(m_i))/∂γ, K × N, in closed form.
+
+        With responsibilities r_ik = softmax_k(joint), weighted, and their moments about μ_k (R = Σ r, v = Σ r(m − μ),
+        T = Σ r(m − μ)(m − μ)^T), it is
+
+            −(1/n_k)·[R + v^T Σ^-1 (m_i − μ) + ½ (m_i − μ)^T B (m_i − μ) − ½ tr(B·S)],  B = Σ^-1 T Σ^-1 − R Σ^-1,
+
+        where n_k = Σ_i γ_ik, S is the covariance and Σ = S + ridge: a quadratic form in m_i, one product with Φ.
+        """
+        mean, inverse = self.mean, self.inverse
+        share, first, second = self.monomials.moments(torch.softmax(self.joint, 0) * weights)
         shift = first - share.unsqueeze(1) * mean
         cross = first.unsqueeze(2) * mean.unsqueeze(1)
         spread = second - cross - cross.mT + share.view(-1, 1, 1) * mean.unsqueeze(2) * mean.unsqueeze(1)
         bend = inverse @ spread @ inverse - share.view(-1, 1, 1) * inverse
-        linear = _product(inverse, shift)
-        bent_mean = _product(bend, mean)
+        linear, bent_mean = _product(inverse, shift), _product(bend, mean)
         constant = share - (linear * mean).sum(1) + 0.5 * (bent_mean * mean).sum(1)
-        constant = constant - 0.5 * (bend * covariance).sum((1, 2))
-        scale = -1 / total
-        gradient = ctx.monomials.quadratic(
+        constant = constant - 0.5 * (bend * self.covariance).sum((1, 2))
+        scale = -1 / self.total
+        return self.monomials.quadratic(
             scale * constant, scale.unsqueeze(1) * (linear - bent_mean), 0.5 * scale.view(-1, 1, 1) * bend
         )
-        return gradient, None
-
-
-def energies(monomials: Monomials, membership: Tensor) -> Tensor:
-    """E(m) = −log Σ_k φ_k N(m; μ_k, Σ_k) for soft memberships γ (K × N), N values (Eq. 11).
-
-    φ, μ and Σ are the γ-weighted moments of the features; densities go by Cholesky factor and log-sum-exp.
-    """
-    result: Tensor = _Energy.apply(membership, monomials)
-    return result

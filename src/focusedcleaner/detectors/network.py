@@ -40,25 +40,40 @@ def apply(inputs: Tensor, weights: Memory) -> Tensor:
     return torch.addmm(weights["b2"], weights["w2"], hidden)
 
 
-def train(memory: Memory, loss: Callable[[Memory], Tensor], *, epochs: int, rate: float) -> dict[str, Tensor]:
-    """Adam for some epochs, from the weights and moments in ``memory``; the new ones, ``memory`` unchanged."""
+def train(
+    memory: Memory, inputs: Tensor, slope: Callable[[Tensor], Tensor], *, epochs: int, rate: float
+) -> dict[str, Tensor]:
+    """Adam for some epochs, from the weights and moments in ``memory``; the new ones, ``memory`` unchanged.
+
+    Args:
+        memory: of an earlier training, or fresh weights.
+        inputs: M, a column per node.
+        slope: ∂loss/∂outputs of the outputs, both with a column per node.
+        epochs: steps of Adam.
+        rate: Adam's.
+    """
     if epochs == 0:
         return dict(memory)
-    weights = {key: memory[key].clone().requires_grad_() for key in WEIGHTS}
-    optimizer = torch.optim.Adam(weights.values(), lr=rate, fused=True)
-    for key, weight in weights.items():
+    w1, b1, w2, b2 = weights = [memory[key].clone() for key in WEIGHTS]
+    optimizer = torch.optim.Adam(weights, lr=rate, fused=True)
+    for key, weight in zip(WEIGHTS, weights, strict=True):
         if f"{key}.mean" in memory:
             optimizer.state[weight] = {
                 "step": memory["epochs"].clone(),
                 "exp_avg": memory[f"{key}.mean"].clone(),
                 "exp_avg_sq": memory[f"{key}.square"].clone(),
             }
+    hidden = inputs.new_empty(len(w1), inputs.shape[1])
+    back = torch.empty_like(hidden)
     for _ in range(epochs):
-        optimizer.zero_grad()
-        loss(weights).backward()
+        torch.addmm(b1, w1, inputs, out=hidden).relu_()
+        signal = slope(torch.addmm(b2, w2, hidden))
+        w2.grad, b2.grad = signal @ hidden.T, signal.sum(1, keepdim=True)
+        torch.mm(w2.T, signal, out=back).mul_(hidden.sign_())  # ReLU passes on what is above 0
+        w1.grad, b1.grad = (inputs @ back.T).T.contiguous(), back.sum(1, keepdim=True)
         optimizer.step()
-    learnt = {key: weight.detach() for key, weight in weights.items()}
-    for key, weight in weights.items():
+    learnt = dict(zip(WEIGHTS, weights, strict=True))
+    for key, weight in zip(WEIGHTS, weights, strict=True):
         state = optimizer.state[weight]
         learnt |= {f"{key}.mean": state["exp_avg"], f"{key}.square": state["exp_avg_sq"], "epochs": state["step"]}
     return learnt

@@ -21,7 +21,7 @@ from focusedcleaner.sanitizers.outer import OuterLoss
 from focusedcleaner.settings import as_json
 from focusedcleaner.surrogate import Implicit, InnerTraining, Smoother, Surrogate
 
-ROUNDS = 100
+ROUNDS = 80
 """Rounds of the default schedule: the budget is removed in about so many equal parts."""
 
 
@@ -42,7 +42,7 @@ class FocusedCleaner(Sanitizer):
         validation_weight: λ, if it is to be fixed; None lets it fall from 1 to 0 as the budget is spent.
         normal_only: whether the losses leave out the victims.
         victim_ends: how many ends of a candidate edge must be victims: 1 (the paper's text) or 2 (the authors' code).
-        edges_per_round: edges removed between two trainings: 1 is the paper's; None removes the budget in 100 rounds.
+        edges_per_round: edges removed between two trainings: 1 is the paper's; None removes the budget in 80 rounds.
         inner: the inner training: `Implicit` or `Unrolled`.
 
     >>> from focusedcleaner.datasets import synthetic

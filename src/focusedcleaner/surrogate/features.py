@@ -205,7 +205,7 @@ class TrainingFeatures:
         self._latest: Primal | None = None
 
     def now(self) -> Features:
-        """H of the graph as it stands."""
+        """H of the graph as it stands; what was handed out before changes with it."""
         if self.form == "sparse":
             return Sparse(self.structure, self.attributes, self.train)
         changed = self.structure.take_touched()[self.train].nonzero().squeeze(1)
@@ -214,8 +214,10 @@ class TrainingFeatures:
             rows = self._rows(self.train)
             self._latest = self._made(rows, rows @ rows.T if self.form == "dual" else rows)
         elif len(changed):
-            rows = before.rows.index_copy(0, changed, self._rows(self.train[changed]))
-            self._latest = self._made(rows, _updated(before.gram, rows, changed) if isinstance(before, Dual) else rows)
+            before.rows[changed] = self._rows(self.train[changed])
+            if isinstance(before, Dual):
+                part = before.rows[changed] @ before.rows.T
+                before.gram[changed], before.gram[:, changed] = part, part.T
         assert self._latest is not None
         return self._latest
 
@@ -224,11 +226,3 @@ class TrainingFeatures:
 
     def _rows(self, nodes: Tensor) -> Tensor:
         return self.attributes.rows_of(self.structure.rows_of_two_hops(nodes.cpu().numpy()))
-
-
-def _updated(gram: Tensor, rows: Tensor, changed: Tensor) -> Tensor:
-    """H·H^T after some rows of H have changed."""
-    part = rows[changed] @ rows.T
-    gram = gram.index_copy(0, changed, part)
-    gram[:, changed] = part.T
-    return gram

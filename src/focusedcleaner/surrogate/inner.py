@@ -110,7 +110,7 @@ class Implicit:
     """
 
     weight_decay: float = 3e-5
-    tolerance: float = 1e-4
+    tolerance: float = 1e-3
 
     def __post_init__(self) -> None:
         if self.weight_decay <= 0 or self.tolerance <= 0:
@@ -184,22 +184,22 @@ class Implicit:
     ) -> tuple[Tensor, Tensor]:
         """x and H·x with (Hessian + ω·I) x = right, by preconditioned conjugate gradients."""
         decay = self._decay(features)
-        x, x_logits = torch.zeros_like(right), torch.zeros_like(softmax)
-        residual = right
+        x, x_logits, residual = torch.zeros_like(right), torch.zeros_like(softmax), right.clone()
         z, z_logits = precondition(residual)
-        direction, direction_logits = z, z_logits
+        direction, direction_logits = z.clone(), z_logits.clone()
         length = float(features.dot(residual, z, z_logits))
         goal = length * tolerance**2
         for _ in range(10 * right.numel()):
             if length <= goal or length <= 0.0:
                 break
-            bent = _jacobian(softmax, direction_logits) / softmax.shape[1]
-            image = decay * direction + features.pull(bent)
+            bent = _jacobian(softmax, direction_logits).div_(softmax.shape[1])
+            image = torch.add(features.pull(bent), direction, alpha=decay)
             size = length / float(features.dot(image, direction, direction_logits))
-            x, x_logits = x + size * direction, x_logits + size * direction_logits
-            residual = residual - size * image
+            x.add_(direction, alpha=size)
+            x_logits.add_(direction_logits, alpha=size)
+            residual.sub_(image, alpha=size)
             z, z_logits = precondition(residual)
             length, before = float(features.dot(residual, z, z_logits)), length
-            direction = z + (length / before) * direction
-            direction_logits = z_logits + (length / before) * direction_logits
+            direction.mul_(length / before).add_(z)
+            direction_logits.mul_(length / before).add_(z_logits)
         return x, x_logits
