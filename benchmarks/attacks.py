@@ -6,9 +6,11 @@ python -m benchmarks.attacks [--seeds 10] [--deeprobust FOLDER]
 from __future__ import annotations
 
 import argparse
+import builtins
 import json
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -101,6 +103,7 @@ def flipped(clean: Graph, flips: str, power: float) -> Graph:
 def deeprobust(folder: str, flips: int = 3) -> dict[str, Any]:
     """A few flips by DeepRobust's METTACK, as its documentation calls it, on the same graph."""
     sys.path.insert(0, folder)
+    vars(builtins).setdefault("warnings", warnings)  # 0.2.11 uses it in two places without importing it
     from deeprobust.graph.defense import GCN  # type: ignore[import-not-found]
     from deeprobust.graph.global_attack import Metattack  # type: ignore[import-not-found]
 
