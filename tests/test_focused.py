@@ -72,6 +72,15 @@ def test_the_result_does_not_depend_on_the_number_of_threads(poisoned: Graph) ->
     assert np.array_equal(results[0], results[1])
 
 
+def test_single_precision_finds_the_same(poisoned: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    double = FocusedCleaner("classdiv").sanitize(poisoned, 40).removed
+    monkeypatch.setattr("focusedcleaner.sanitizers.focused.SINGLE_PRECISION_FROM", 0)
+    single = FocusedCleaner("classdiv").sanitize(poisoned, 40)
+    both = set(map(tuple, double.tolist())) & set(map(tuple, single.removed.tolist()))
+    assert len(both) >= 36
+    assert np.isfinite(single.scores).all()
+
+
 def test_test_labels_and_node_names_change_nothing(poisoned: Graph) -> None:
     assert poisoned.labels is not None
     assert poisoned.split is not None

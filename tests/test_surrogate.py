@@ -16,7 +16,7 @@ from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.surrogate import Attributes, Implicit, Smoother, Structure, Surrogate, Unrolled
-from focusedcleaner.surrogate.features import Dual
+from focusedcleaner.surrogate.features import Dual, Primal
 
 UNROLLED = Unrolled()
 IMPLICIT = Implicit(weight_decay=0.01, tolerance=1e-12)
@@ -142,6 +142,16 @@ def test_warm_start_ends_where_a_cold_start_does() -> None:
     warm, cold = surrogate.fit(before.solution.coordinates), surrogate.fit()
     assert torch.allclose(warm.logits, cold.logits, atol=1e-6)
     assert not torch.allclose(before.logits, cold.logits, atol=1e-6)
+
+
+def test_many_rows_by_a_dense_product_are_those_by_sparse_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = synthetic(num_nodes=300, num_attributes=6, seed=0)
+    by_dense = Surrogate(graph, form="primal").features.now()
+    monkeypatch.setattr("focusedcleaner.surrogate.features.DENSE_LIMIT", 10)
+    by_sparse = Surrogate(graph, form="primal").features.now()
+    assert isinstance(by_dense, Primal)
+    assert isinstance(by_sparse, Primal)
+    torch.testing.assert_close(by_dense.rows, by_sparse.rows)
 
 
 def test_the_form_is_picked_by_size(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,9 @@ from focusedcleaner.surrogate import Implicit, InnerTraining, Smoother, Surrogat
 ROUNDS = 80
 """Rounds of the default schedule: the budget is removed in about so many equal parts."""
 
+SINGLE_PRECISION_FROM = 300_000
+"""Edges from which single precision is used: node matrices leave the caches there, and a round waits for memory."""
+
 
 @dataclass(frozen=True)
 class FocusedCleaner(Sanitizer):
@@ -112,7 +115,8 @@ class _Cleaning:
     def __init__(self, cleaner: FocusedCleaner, graph: Graph, budget: int, seed: int) -> None:
         self.cleaner, self.budget, self.seed = cleaner, budget, seed
         self.detector = detector_of(cleaner.detector)
-        self.surrogate = Surrogate(graph, inner=cleaner.inner)
+        precision = torch.float64 if graph.num_edges < SINGLE_PRECISION_FROM else torch.float32
+        self.surrogate = Surrogate(graph, inner=cleaner.inner, dtype=precision)
         self.structure = self.surrogate.structure
         dtype, device = self.structure.dtype, self.structure.device
         self.reduced = reduced_attributes(graph, dtype=dtype, device=device)

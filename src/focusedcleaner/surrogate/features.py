@@ -108,7 +108,7 @@ class Primal:
         return weights.T.contiguous()
 
     def basis_images(self) -> Tensor:
-        return self.attributes.times(_identity(self.attributes.num_columns, self.rows))
+        return self.attributes.dense()
 
 
 class Dual(Primal):
@@ -225,4 +225,8 @@ class TrainingFeatures:
         return Dual(rows, gram, self.attributes) if self.form == "dual" else Primal(rows, self.attributes)
 
     def _rows(self, nodes: Tensor) -> Tensor:
+        """The rows of Â²X that belong to some nodes: by a dense ÂX where they are many and X is narrow."""
+        num_nodes, columns = self.structure.num_nodes, self.attributes.num_columns
+        if self.form == "primal" and 50 * len(nodes) > num_nodes and num_nodes * columns <= DENSE_LIMIT:
+            return self.structure.propagate_to(nodes, self.structure.propagate(self.attributes.dense()))
         return self.attributes.rows_of(self.structure.rows_of_two_hops(nodes.cpu().numpy()))

@@ -137,7 +137,7 @@ class Implicit:
             while size > 1e-6:  # halve until the objective falls; near the optimum the full step is taken
                 tried = a + size * step, logits + size * step_logits
                 lower = self._objective(features, *tried, onehot)
-                if lower <= value + 1e-12 * abs(value):
+                if lower <= value + 16 * torch.finfo(logits.dtype).eps * abs(value):
                     break
                 size /= 2
             (a, logits), value = tried, lower

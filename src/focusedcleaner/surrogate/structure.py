@@ -131,6 +131,23 @@ class Structure:
         scaled = self.scale * matrix
         return self.scale * (self.adjacency @ scaled + scaled)
 
+    def propagate_to(self, nodes: Tensor, matrix: Tensor) -> Tensor:
+        """The rows of Â·M that belong to ``nodes``."""
+        scaled = self.scale * matrix
+        starts, ends = self.adjacency.crow_indices()[nodes], self.adjacency.crow_indices()[nodes + 1]
+        counts = ends - starts
+        firsts = counts.cumsum(0) - counts
+        places = torch.arange(int(counts.sum()), device=self.device) + (starts - firsts).repeat_interleave(counts)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sparse", UserWarning)
+            rows = torch.sparse_csr_tensor(
+                torch.cat([firsts, counts.sum().view(1)]),
+                self.adjacency.col_indices()[places],
+                self.adjacency.values()[places],
+                size=(len(nodes), self.num_nodes),
+            )
+        return self.scale[nodes] * (rows @ scaled + scaled[nodes])
+
     def at_edges(self, left: Tensor, right: Tensor) -> Tensor:
         """left_u·right_v + left_v·right_u for every edge (u, v), E values; removed edges included."""
         return self.pairs.dots(left, right)
@@ -186,6 +203,10 @@ class Attributes:
     def times(self, weights: Tensor) -> Tensor:
         """X·W, N × columns of W."""
         return weights if self.matrix is None else self._forward @ weights
+
+    def dense(self) -> Tensor:
+        """X itself as a dense tensor, N × F."""
+        return self.times(torch.eye(self.num_columns, dtype=self.dtype, device=self.device))
 
     def transposed_times(self, values: Tensor) -> Tensor:
         """Xᵀ·G, F × columns of G."""
