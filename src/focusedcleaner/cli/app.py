@@ -52,7 +52,10 @@ datasets_app = typer.Typer(rich_markup_mode="rich")
 app.add_typer(datasets_app, name="datasets")
 
 GraphArgument = Annotated[
-    str, typer.Argument(metavar="GRAPH", help="A data set's name (cora) or a graph file (.npz, .csv, .graphml).")
+    str,
+    typer.Argument(
+        metavar="GRAPH", help="A data set's name (cora), a graph file (.npz, .csv, .graphml), or a run folder."
+    ),
 ]
 NodesOption = Annotated[
     Path | None, typer.Option("--nodes", metavar="FILE", help="The node table (CSV) of an edge list (CSV).")
@@ -216,6 +219,34 @@ def score(
     from focusedcleaner.cli.score import run
 
     run(run_folder, Given(truth, nodes, adjacency, None, largest_component), json=json)
+
+
+@app.command()
+def classify(
+    graph: GraphArgument,
+    model: Annotated[
+        str, typer.Option("--model", metavar="NAMES", help="gcn, …: one, several by commas, or all (see: methods).")
+    ] = "gcn",
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How often each model is trained.")] = 10,
+    nodes: NodesOption = None,
+    adjacency: AdjacencyOption = None,
+    split: SplitOption = None,
+    force_split: ForceSplitOption = False,
+    largest_component: ComponentOption = False,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting of the model; repeatable.")
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=2**32 - 1, help="The first seed; the others follow it.")
+    ] = 0,
+    json: JsonOption = False,
+) -> None:
+    """Train models on a graph, or on what sanitize left of it, and tell their accuracy."""
+    from focusedcleaner.cli.classify import Request, run
+    from focusedcleaner.cli.inputs import Given
+
+    given = Given(graph, nodes, adjacency, split, largest_component, force_split)
+    run(Request(given, model, seeds, seed, tuple(settings or ())), json=json)
 
 
 @app.command()

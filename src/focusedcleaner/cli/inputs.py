@@ -14,6 +14,7 @@ from focusedcleaner.datasets.download import checksum
 from focusedcleaner.errors import InputError
 from focusedcleaner.files import SUFFIXES, load_adjacency, load_graph, load_split
 from focusedcleaner.graph import Graph, Split
+from focusedcleaner.runs import GRAPH, RECORD, read_record
 
 
 @dataclass(frozen=True)
@@ -48,14 +49,18 @@ class Given:
         return graph.with_split(split)
 
     def _whole(self) -> Graph:
-        path = Path(self.graph)
+        path = self._file()
         if path.is_file():
+            if path != Path(self.graph) and read_record(Path(self.graph))["status"] != "complete":
+                note(f"{self.graph} was interrupted: its graph is cleaned in part")
             return load_graph(path, nodes=self.nodes)
         if self.nodes is not None:
             raise InputError(f"--nodes goes with an edge list (.csv), and {self.graph} is none")
         if self.graph in datasets.names():
             with progress_bar(f"Fetching {self.graph}", bytes_=True) as progress:
                 return datasets.load(self.graph, progress=progress)
+        if path.is_dir():
+            raise InputError(f"{self.graph}: is a folder, but not a run folder: it has no {RECORD}")
         if path.suffix or len(path.parts) > 1:
             raise InputError(f"{self.graph}: there is no such file")
         raise InputError(
@@ -63,10 +68,15 @@ class Given:
             f"files end in {', '.join(SUFFIXES)}"
         )
 
+    def _file(self) -> Path:
+        """The file that was named: of a run folder, the cleaned graph."""
+        path = Path(self.graph)
+        return path / GRAPH if (path / RECORD).is_file() else path
+
     def record(self) -> dict[str, Any]:
         """What was typed, with the checksums of the files."""
         typed: dict[str, Any] = {"graph": self.graph}
-        files = {"graph": Path(self.graph), "nodes": self.nodes, "adjacency": self.adjacency, "split": self.split}
+        files = {"graph": self._file(), "nodes": self.nodes, "adjacency": self.adjacency, "split": self.split}
         for option, path in files.items():
             if path is not None and path.is_file():
                 typed[option] = self.graph if option == "graph" else str(path)
