@@ -1,6 +1,7 @@
 # make demo   sets everything up, poisons a real graph, cleans it and shows what happened
 # make test   sets everything up and runs every check
 # make bench  measures speed and quality against the figures in docs/benchmarks.md
+# make reproduce  computes what is missing of the paper's tables and figures: hours; it can be stopped and goes on
 
 PYTHON ?= python3
 VENV := .venv
@@ -8,13 +9,21 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 export FOCUSEDCLEANER_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: demo test lint types bench format clean
+.PHONY: demo test browser lint types bench reproduce format clean
 
 demo: $(READY)
 	$(BIN)/focusedcleaner demo
 
-test: $(READY) lint types
+test: $(READY) lint types browser
 	$(BIN)/python -m pytest -q
+
+# Debian's chromium for the tests of the review page, where it is missing and may be installed; else they are skipped.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
+	  test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+	  apt-get update -qq -o Acquire::http::Timeout=20 && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; \
+	} || echo "note: there is no chromium and it can't be installed, so the browser tests are skipped"
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -29,6 +38,9 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+reproduce: $(READY)
+	$(BIN)/focusedcleaner reproduce --all
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -24,7 +24,7 @@ from focusedcleaner.files import load_graph, save_graph, save_split
 from focusedcleaner.graph import Graph, Split
 
 Command = Callable[..., Result]
-RESULT = ["removed.csv", "run.json", "sanitized.npz", "trace.csv"]
+RESULT = ["removed.csv", "report.html", "run.json", "sanitized.npz", "trace.csv"]
 
 
 @pytest.fixture
@@ -208,7 +208,22 @@ def test_demo(cli: Command, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> No
     planted = attack("mettack").poison(graph, "10%").added
     assert fields["planted"] == len(planted) >= 28
     assert fields["removed"] == (graph.num_edges + 2 * len(planted) - 30) // 10
-    assert os.listdir() == []
+    assert done.stdout.endswith("judge the edges one by one\n")
+    for words in ("runs/demo-cld/report.html", "focusedcleaner review runs/demo-cld "):
+        assert words in done.stdout
+    assert (fields["run"], fields["report"]) == ("runs/demo-cld-2", "runs/demo-cld-2/report.html")
+    assert fields["review"] == "focusedcleaner review runs/demo-cld-2"
+    assert os.listdir() == ["runs"]
+    assert sorted(os.listdir("runs")) == ["demo-cld", "demo-cld-2"]
+    assert sorted(os.listdir("runs/demo-cld")) == RESULT
+    assert "Against the truth" in Path(fields["report"]).read_text(encoding="utf-8")
+
+
+def test_demo_where_nothing_can_be_written(cli: Command, folder: Path) -> None:
+    Path("runs").touch()
+    done = cli("demo")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: the folder runs can't be made: File exists")
 
 
 def test_demo_without_cora(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

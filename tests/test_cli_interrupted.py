@@ -23,7 +23,7 @@ from focusedcleaner.sanitizers import focused
 from focusedcleaner.sanitizers.journal import Journal
 
 Command = Callable[..., Result]
-RESULT = ["removed.csv", "run.json", "sanitized.npz", "trace.csv"]
+RESULT = ["removed.csv", "report.html", "run.json", "sanitized.npz", "trace.csv"]
 SANITIZE = ("sanitize", "graph.npz", "--budget", "20", "--edges-per-round", "2")
 
 # A command whose sixth round never ends by itself: it makes the file "waiting" and sleeps.

@@ -28,7 +28,7 @@ def test_there_and_back(sanitation: Sanitation, folder: Path) -> None:
     write_run(sanitation, "RUN", source={"graph": "mine"})
     run = read_run("RUN")
     assert os.listdir() == ["RUN"]
-    assert sorted(os.listdir("RUN")) == ["removed.csv", "run.json", "sanitized.npz", "trace.csv"]
+    assert sorted(os.listdir("RUN")) == ["removed.csv", "report.html", "run.json", "sanitized.npz", "trace.csv"]
     assert run.complete
     assert run.graph == sanitation.graph == load_graph("RUN/sanitized.npz")
     assert run.poisoned == sanitation.poisoned

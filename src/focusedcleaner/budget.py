@@ -9,7 +9,22 @@ from focusedcleaner.errors import InputError
 Budget = int | float | str
 """A number of edges (``500``), a fraction of the edges (``0.1``) or a percentage of them (``"10%"``)."""
 
+AUTO = "auto"
+"""The budget of a method that is to say itself how many edges have to go."""
+
+DEFAULT = 0.1
+"""The budget where none is given and the method can't say."""
+
 _PERCENT = re.compile(r"\s*([+-]?\d+(?:\.\d*)?|[+-]?\.\d+)\s*%\s*")
+
+
+def is_auto(budget: Budget) -> bool:
+    """Whether the number of edges is left to the method.
+
+    >>> is_auto("Auto"), is_auto("10%")
+    (True, False)
+    """
+    return isinstance(budget, str) and budget.strip().lower() == AUTO
 
 
 def edges_allowed(budget: Budget, num_edges: int, *, what: str = "budget") -> int:

@@ -2,8 +2,10 @@
 
     run.json        settings, versions, input, timings
     removed.csv     the removed edges in their order, each with its score and the evidence for it
+    added.csv       only where edges were inserted: these, with their scores
     sanitized.npz   the cleaned graph
     trace.csv       what each round saw
+    report.html     all of this for people
     checkpoint.npz  only while the run is interrupted: what it goes on from
 
 While a run is under way its folder is a hidden one beside its place (``.RUN.part``), and a run that goes on after an
@@ -19,7 +21,7 @@ import os
 import platform
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -28,13 +30,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from focusedcleaner.budget import AUTO
 from focusedcleaner.errors import InputError
 from focusedcleaner.files import load_graph, save_graph
 from focusedcleaner.files.disk import naming, read_text, write_files
 from focusedcleaner.graph import FloatArray, Graph, IntArray
-from focusedcleaner.sanitizers.base import Sanitation
+from focusedcleaner.sanitizers.base import Estimate, Sanitation, no_pairs, no_scores
 
-RECORD, REMOVED, GRAPH, TRACE, CHECKPOINT = "run.json", "removed.csv", "sanitized.npz", "trace.csv", "checkpoint.npz"
+RECORD, REMOVED, ADDED, GRAPH, TRACE = "run.json", "removed.csv", "added.csv", "sanitized.npz", "trace.csv"
+CHECKPOINT, REPORT = "checkpoint.npz", "report.html"
 Status = Literal["complete", "interrupted"]
 _SAME = ("method", "settings", "budget", "seed")
 
@@ -82,14 +86,35 @@ class RunFolder:
             if folder.work != path and folder.work.is_dir() and not any(folder.work.iterdir()):
                 folder.work.rmdir()
 
-    def finish(self, sanitation: Sanitation, source: Mapping[str, Any], *, status: Status = "complete") -> None:
-        """Write the run; a complete one has no checkpoint."""
+    def finish(
+        self,
+        sanitation: Sanitation,
+        source: Mapping[str, Any],
+        *,
+        status: Status = "complete",
+        truth: Graph | None = None,
+    ) -> None:
+        """Write the run; a complete one has no checkpoint. The report comes last: if it fails, the run is there.
+
+        Args:
+            sanitation: what was done.
+            source: what the graph was read from.
+            status: whether all of it was done.
+            truth: the clean graph, for the report alone.
+        """
+        from focusedcleaner.report import write_report  # which knows runs
+
+        about = record(sanitation, source, status)
         save_graph(sanitation.graph, self.work / GRAPH)
+        graph, added = sanitation.poisoned, {}
+        if len(sanitation.added):
+            added = {self.work / ADDED: _edges_csv(graph, sanitation.added, sanitation.added_scores, {})}
         write_files(
             {
-                self.work / REMOVED: _removed_csv(sanitation),
+                self.work / REMOVED: _edges_csv(graph, sanitation.removed, sanitation.scores, sanitation.evidence),
+                **added,
                 self.work / TRACE: _csv(sanitation.trace),
-                self.work / RECORD: _json(record(sanitation, source, status)),
+                self.work / RECORD: _json(about),
             }
         )
         if self.work != self.path:
@@ -97,6 +122,7 @@ class RunFolder:
                 os.rename(self.work, self.path)
         if status == "complete":
             (self.path / CHECKPOINT).unlink(missing_ok=True)
+        write_report(sanitation, self.path / REPORT, truth=truth, about=about)
 
 
 def _check_parent(parent: Path) -> None:
@@ -140,7 +166,10 @@ def record(sanitation: Sanitation, source: Mapping[str, Any], status: Status) ->
         "method": sanitation.method,
         "settings": dict(sanitation.settings),
         "budget": sanitation.budget,
+        "auto_budget": sanitation.auto,
         "removed": len(sanitation.removed),
+        "added": len(sanitation.added),
+        "estimate": None if sanitation.estimate is None else _rounded(sanitation.estimate),
         "seed": sanitation.seed,
         "seconds": round(sanitation.seconds, 3),
         "input": {
@@ -157,15 +186,17 @@ def record(sanitation: Sanitation, source: Mapping[str, Any], status: Status) ->
     }
 
 
+def _rounded(estimate: Estimate) -> dict[str, float]:
+    return {name: round(value, 1) for name, value in vars(estimate).items()}
+
+
 def _json(thing: Mapping[str, Any]) -> bytes:
     return f"{json.dumps(thing, indent=2, ensure_ascii=False)}\n".encode()
 
 
-def _removed_csv(sanitation: Sanitation) -> bytes:
-    graph = sanitation.poisoned
-    u, v = ([graph.name(node) for node in ends] for ends in sanitation.removed.reshape(-1, 2).T)
-    columns: dict[str, Any] = {"rank": np.arange(1, len(u) + 1), "u": u, "v": v, "score": sanitation.scores}
-    return _csv({**columns, **sanitation.evidence})
+def _edges_csv(graph: Graph, edges: IntArray, scores: FloatArray, evidence: Mapping[str, NDArray[Any]]) -> bytes:
+    u, v = ([graph.name(node) for node in ends] for ends in edges.reshape(-1, 2).T)
+    return _csv({"rank": np.arange(1, len(u) + 1), "u": u, "v": v, "score": scores, **evidence})
 
 
 def _csv(columns: Mapping[str, Iterable[Any]]) -> bytes:
@@ -199,6 +230,9 @@ class Run:
     scores: FloatArray
     evidence: Mapping[str, NDArray[Any]]
     """A column per kind of evidence: R numbers, or R × C."""
+    added: IntArray = field(default_factory=no_pairs)
+    """A × 2 node numbers: edges that were inserted, in their order."""
+    added_scores: FloatArray = field(default_factory=no_scores)
 
     @property
     def complete(self) -> bool:
@@ -207,7 +241,13 @@ class Run:
     @cached_property
     def poisoned(self) -> Graph:
         """The graph as it was before."""
-        return self.graph.with_edges(self.removed)
+        return self.graph.without_edges(self.added).with_edges(self.removed)
+
+
+def asked_budget(record: Mapping[str, Any]) -> int | str:
+    """The budget that a run was given: a number of edges, or "auto"."""
+    budget: int | str = AUTO if record.get("auto_budget") else record["budget"]
+    return budget
 
 
 def check_same(path: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
@@ -216,8 +256,9 @@ def check_same(path: Path, before: Mapping[str, Any], now: Mapping[str, Any]) ->
     Args:
         path: the run folder.
         before: its record.
-        now: method, settings, budget, seed and the graph's fingerprint.
+        now: method, settings, budget ("auto" where the method chooses), seed and the graph's fingerprint.
     """
+    before = {**before, "budget": asked_budget(before)}
     for key in _SAME:
         if before[key] != now[key]:
             was, is_now = _difference(before[key], now[key])
@@ -245,21 +286,31 @@ def read_run(path: str | os.PathLike[str]) -> Run:
         raise InputError(f"{folder}: is not a run folder: it has no {RECORD}")
     about = read_record(folder)
     graph = load_graph(folder / GRAPH)
-    with naming(folder / REMOVED):
-        rows = list(csv.reader(io.StringIO(read_text(folder / REMOVED), newline="")))
+    removed, values = _read_edges(folder / REMOVED, graph)
+    if about["removed"] != len(removed):
+        raise InputError(f"{folder}: {RECORD} tells of {about['removed']} removed edges, {REMOVED} of {len(removed)}")
+    added, more = no_pairs(), {"score": no_scores()}
+    if about.get("added"):
+        added, more = _read_edges(folder / ADDED, graph)
+        if about["added"] != len(added):
+            raise InputError(f"{folder}: {RECORD} tells of {about['added']} added edges, {ADDED} of {len(added)}")
+    return Run(folder, about, graph, removed, values.pop("score"), values, added, more["score"])
+
+
+def _read_edges(path: Path, graph: Graph) -> tuple[IntArray, dict[str, NDArray[Any]]]:
+    """The edges of a table by their nodes' numbers, and its other columns."""
+    with naming(path):
+        rows = list(csv.reader(io.StringIO(read_text(path), newline="")))
         if not rows or rows[0][:4] != ["rank", "u", "v", "score"]:
             raise InputError("its columns must begin with rank, u, v, score")
         if any(len(row) != len(rows[0]) for row in rows):
             raise InputError("a row has too few or too many cells")
         columns = dict(zip(rows[0], zip(*rows[1:], strict=True), strict=False)) or dict.fromkeys(rows[0], ())
-        removed = _numbers_of(graph, columns["u"], columns["v"])
+        edges = _numbers_of(graph, columns["u"], columns["v"])
         try:
-            values = {name: _values(columns.get(name, ())) for name in rows[0][3:]}
+            return edges, {name: _values(columns.get(name, ())) for name in rows[0][3:]}
         except ValueError:
             raise InputError("a score or a piece of evidence is not a number") from None
-    if about["removed"] != len(removed):
-        raise InputError(f"{folder}: {RECORD} tells of {about['removed']} removed edges, {REMOVED} of {len(removed)}")
-    return Run(folder, about, graph, removed, values.pop("score"), values)
 
 
 def read_record(folder: Path) -> dict[str, Any]:
@@ -273,6 +324,17 @@ def read_record(folder: Path) -> dict[str, Any]:
         if not isinstance(about, dict) or not needed <= set(about) or not isinstance(about["input"], dict):
             raise InputError("is not the record of a run")
         return about
+
+
+def read_trace(folder: Path) -> dict[str, list[float]]:
+    """Read `trace.csv`: a list of numbers per column; nothing where a method left no trace."""
+    with naming(folder / TRACE):
+        rows = list(csv.reader(io.StringIO(read_text(folder / TRACE), newline="")))
+        try:
+            columns = [[float(cell) for cell in column] for column in zip(*rows[1:], strict=True)]
+        except ValueError:
+            raise InputError("is not a table of numbers") from None
+    return dict(zip(rows[0], columns, strict=False)) if rows else {}
 
 
 def _values(cells: Iterable[str]) -> NDArray[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -67,6 +67,26 @@ def score(removed: ArrayLike, *, poisoned: Graph, clean: Graph) -> Score:
     planted = ~np.isin(poisoned.edge_keys, clean.edge_keys)
     hits = np.isin(gone.edge_keys, poisoned.edge_keys[planted])
     return Score(int(planted.sum()), gone.num_edges, int(hits.sum()))
+
+
+def aligned(truth: Graph, graph: Graph) -> Graph:
+    """The truth with its nodes numbered as the graph's: by their names, or as they are where one has no names."""
+    known = {truth.name(node): node for node in range(truth.num_nodes)}
+    wanted = [graph.name(node) for node in range(graph.num_nodes)]
+    both = truth.names is not None and graph.names is not None
+    if truth.num_nodes != graph.num_nodes:
+        raise InputError(
+            f"the truth has {truth.num_nodes:,} nodes and the run's graph {graph.num_nodes:,}: they can't be compared"
+        )
+    missing = [name for name in wanted if name not in known]
+    if missing and both:
+        raise InputError(f"the truth has no node {missing[0]!r}, but the run's graph has: they can't be compared")
+    if missing or (truth.names is None and graph.names is None):
+        return truth
+    number = np.empty(truth.num_nodes, dtype=np.int64)
+    number[[known[name] for name in wanted]] = np.arange(truth.num_nodes)
+    edges = Graph.from_pairs(truth.num_nodes, number[truth.edges]).edges
+    return replace(Graph(truth.num_nodes, edges), names=graph.names)
 
 
 def victim_auc(victim_scores: ArrayLike, *, poisoned: Graph, clean: Graph) -> float:

@@ -27,11 +27,12 @@ class Sanitize(BaseTransform):
 
     The result is a copy in which both directions of the removed edges are gone from `edge_index`, and their rows from
     `edge_attr`, `edge_weight` and whatever else belongs to edges. `removed_edge_index` (2 × R) holds the removed edges
-    once each, the most suspicious first.
+    once each, the most suspicious first. A method that inserts edges (gasoline) puts both directions of these at the
+    end of `edge_index` and lists them in `added_edge_index`; it takes no data whose edges have attributes.
 
     Args:
         method: a sanitizer's name, as `focusedcleaner.sanitizer` takes it.
-        budget: how many undirected edges may go: 500, 0.1 or "10%".
+        budget: how many undirected edges may go: 500, 0.1, "10%" or "auto"; None for the method's default.
         seed: fixes whatever is random.
         **settings: of the method, such as ``tau``.
 
@@ -43,18 +44,24 @@ class Sanitize(BaseTransform):
     (800, 760, torch.Size([2, 20]))
     """
 
-    def __init__(self, method: str = "cld", budget: Budget = 0.1, seed: int = 0, **settings: object) -> None:
+    def __init__(self, method: str = "cld", budget: Budget | None = None, seed: int = 0, **settings: object) -> None:
         self.method, self.budget, self.seed, self.settings = method, budget, seed, settings
         self._sanitizer = sanitizer(method, **settings)
 
     def forward(self, data: Any) -> Data:
         _check(data)
+        if self._sanitizer.inserts and any(data.is_edge_attr(key) for key in data.to_dict() if key != "edge_index"):
+            raise InputError(f"{self.method} inserts edges, but the data's edges have attributes that new ones lack")
         graph = from_pyg(data)
         sanitation = self._sanitizer.sanitize(graph, self.budget, seed=self.seed)
         device = data.edge_index.device
         kept = torch.from_numpy(~_among(data.edge_index.cpu().numpy(), graph, sanitation.removed)).to(device)
         cleaned = data.edge_subgraph(kept)
         cleaned.removed_edge_index = torch.from_numpy(sanitation.removed.T.copy()).to(device)
+        if self._sanitizer.inserts:
+            cleaned.added_edge_index = torch.from_numpy(sanitation.added.T.copy()).to(device)
+            both = torch.cat([cleaned.added_edge_index, cleaned.added_edge_index.flip(0)], 1)
+            cleaned.edge_index = torch.cat([cleaned.edge_index, both], 1)
         return cleaned
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from focusedcleaner.graph import BoolArray, IntArray
+from focusedcleaner.graph import BoolArray, FloatArray, IntArray
 
 BLOCK = 4_000_000
 """Pairs that are looked at together: 16 MB in single precision."""
@@ -67,6 +67,29 @@ def best_pair(front: Tensor, back: Tensor, excluded: Excluded) -> tuple[tuple[in
     place = int(block.argmax())
     row, column = divmod(place, block.shape[1])
     return (int(rows[row]), first + column), float(block[row, column])
+
+
+def best_pairs(front: Tensor, back: Tensor, excluded: Excluded, count: int) -> tuple[IntArray, FloatArray]:
+    """The ``count`` pairs u < v of largest front_u·back_v that are not excluded, or as many as there are.
+
+    Pairs are screened in single precision, block by block; a few more than asked for are computed again in double
+    precision, which decides.
+
+    Returns:
+        The pairs (n × 2) and their values, largest first; of equal pairs the first.
+    """
+    pairs, values = torch.empty(0, 2, dtype=torch.long), torch.empty(0)
+    for start, block in _screened(front.float(), back.float(), excluded):
+        best = block.flatten().topk(min(count + ROWS, block.numel()))
+        there = best.values > -torch.inf
+        places = best.indices[there]
+        found = torch.stack([places // block.shape[1], places % block.shape[1]], 1) + start
+        pairs, values = torch.cat([pairs, found]), torch.cat([values, best.values[there]])
+        kept = values.topk(min(count + ROWS, len(values))).indices
+        pairs, values = pairs[kept], values[kept]
+    exact = (front[pairs[:, 0]] * back[pairs[:, 1]]).sum(1).numpy()
+    order = np.lexsort((pairs[:, 1].numpy(), pairs[:, 0].numpy(), -exact))[:count]
+    return pairs.numpy()[order], exact[order]
 
 
 def pairs_above(

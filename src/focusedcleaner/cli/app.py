@@ -176,8 +176,14 @@ def sanitize(
     graph: GraphArgument,
     method: Annotated[str, typer.Option("--method", metavar="NAME", help="cld, lp, … (see: methods).")] = "cld",
     budget: Annotated[
-        str, typer.Option("--budget", help="Edges that may be removed: 10%, 0.1 (a share) or 500 (a number).")
-    ] = "10%",
+        str | None,
+        typer.Option(
+            "--budget",
+            help="Edges that may be removed: 10%, 0.1 (a share), 500 (a number), or auto: the method chooses, if it can. "
+            "\\[default: auto if it can, else 10%]",
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="RUN", help="The folder for the results, which must not exist.")
     ] = None,
@@ -193,6 +199,10 @@ def sanitize(
         int | None, typer.Option("--edges-per-round", min=1, help="Edges removed at a time; 1 is the paper's way.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
+    truth: Annotated[
+        str | None,
+        typer.Option("--truth", metavar="GRAPH", help="The clean graph, for the report; the method never sees it."),
+    ] = None,
     seed: SeedOption = 0,
     json: JsonOption = False,
 ) -> None:
@@ -202,7 +212,8 @@ def sanitize(
 
     pairs = [*(settings or []), *([] if edges_per_round is None else [f"edges_per_round={edges_per_round}"])]
     given = Given(graph, nodes, adjacency, split, largest_component, force_split)
-    run(Request(given, method, budget, out, tuple(pairs), seed, resume), typed=ctx.obj or [], json=json)
+    clean = None if truth is None else Given(truth)
+    run(Request(given, method, budget, out, tuple(pairs), seed, resume, clean), typed=ctx.obj or [], json=json)
 
 
 @app.command()
@@ -247,6 +258,139 @@ def classify(
 
     given = Given(graph, nodes, adjacency, split, largest_component, force_split)
     run(Request(given, model, seeds, seed, tuple(settings or ())), json=json)
+
+
+@app.command()
+def review(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder that sanitize wrote.")],
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Where to serve the page; 0 takes any free port.")
+    ] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+    reviewer: Annotated[
+        str | None, typer.Option("--reviewer", metavar="NAME", help="Who judges; the page can change it.")
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option("--export", metavar="FILE", help="Write the decisions to a .csv or .json, and serve nothing."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the exported file if it exists.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Judge the flagged edges on a page in the browser, on this machine only."""
+    from focusedcleaner.cli.review import Request, run
+
+    run(Request(run_folder, port, browser, reviewer, export, force), json=json)
+
+
+@app.command()
+def apply(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder that was reviewed.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="The graph file. \\[default: RUN/reviewed.npz]")
+    ] = None,
+    undecided_above: Annotated[
+        float | None,
+        typer.Option("--undecided-above", metavar="SCORE", help="Remove unjudged edges with this score or more, too."),
+    ] = None,
+    reviewer: Annotated[
+        str | None, typer.Option("--reviewer", metavar="NAME", help="Take this reviewer's word alone.")
+    ] = None,
+    conflicts: Annotated[
+        str, typer.Option("--conflicts", help="What disputed edges are: planted, genuine, or skip (they stay).")
+    ] = "skip",
+    force: Annotated[bool, typer.Option("--force", help="Replace the graph file if it exists.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Build the graph without the edges that were judged planted."""
+    from focusedcleaner.cli.apply import Request, run
+
+    run(Request(run_folder, out, reviewer, conflicts, undecided_above, force), json=json)
+
+
+@app.command()
+def reproduce(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Experiments by name (see --list).", show_default=False)
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All eighteen.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the experiments and exit.")] = False,
+    profile: Annotated[
+        str, typer.Option("--profile", metavar="NAME", help="full, or quick: one data set, two powers, two seeds.")
+    ] = "full",
+    data: Annotated[
+        str | None, typer.Option("--data", metavar="NAMES", help="These data sets only; synthetic needs no file.")
+    ] = None,
+    engine: Annotated[str, typer.Option("--engine", metavar="NAME", help="local, or ray: a cluster.")] = "local",
+    address: Annotated[
+        str | None, typer.Option("--address", help="Where the Ray cluster is; without it, one on this machine.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="Cells at a time. \\[default: one a core]")
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option("--store", metavar="FOLDER", help="Where results are kept and looked for.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FOLDER", help="Where tables and figures go.")
+    ] = None,
+    only: Annotated[str, typer.Option("--only", metavar="TEXT", help="Cells with this text in their name.")] = "",
+    max_minutes: Annotated[
+        float | None, typer.Option("--max-minutes", min=0, help="Start no cell after so many minutes.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be computed, and how long.")] = False,
+    page: Annotated[
+        bool, typer.Option("--page", help="Compute nothing: write tables, figures and page from what is there.")
+    ] = False,
+    export: Annotated[
+        bool, typer.Option("--export", help="Put the results into the package, for the repository.")
+    ] = False,
+) -> None:
+    """Compute the paper's tables and figures, and show ours beside theirs."""
+    from focusedcleaner.cli.reproduce import Request, run, show_list
+
+    if list_:
+        show_list()
+        return
+    asked = Request(
+        tuple(names or ()),
+        everything,
+        profile,
+        data,
+        engine,
+        address,
+        workers,
+        store,
+        out,
+        only,
+        max_minutes,
+        dry_run,
+        page,
+        export,
+    )
+    run(asked)
+
+
+@app.command()
+def report(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder that sanitize wrote.")],
+    truth: Annotated[
+        str | None, typer.Option("--truth", metavar="GRAPH", help="The clean graph, if you know it: a name or a file.")
+    ] = None,
+    nodes: NodesOption = None,
+    adjacency: AdjacencyOption = None,
+    largest_component: ComponentOption = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="The report. \\[default: RUN/report.html, replaced]")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Write a run's report anew, with what is planted and what is not if the truth is given."""
+    from focusedcleaner.cli.inputs import Given
+    from focusedcleaner.cli.report import run
+
+    clean = None if truth is None else Given(truth, nodes, adjacency, None, largest_component)
+    run(run_folder, clean, out, json=json)
 
 
 @app.command()

@@ -25,6 +25,8 @@ from rich.progress import (
 from rich.text import Text
 
 from focusedcleaner.errors import InputWarning
+from focusedcleaner.words import count as count
+from focusedcleaner.words import percent as percent
 
 Update = Callable[[int, int | None], None]
 
@@ -58,16 +60,6 @@ def _plain(thing: Any) -> Any:
     if isinstance(thing, list | tuple):
         return [_plain(value) for value in thing]
     return None if isinstance(thing, float) and not math.isfinite(thing) else thing
-
-
-def percent(share: float) -> str:
-    """A share in words, a dash where there is none."""
-    return "–" if math.isnan(share) else f"{100 * share:.1f} %"
-
-
-def count(number: int, what: str) -> str:
-    """A number of things in words."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 @contextmanager

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from rich.table import Table
@@ -13,11 +15,14 @@ from focusedcleaner import datasets
 from focusedcleaner.attacks import Poisoning, attack
 from focusedcleaner.classifiers import classifier
 from focusedcleaner.cli.console import Update, note, percent, print_json, progress_bar, screen
+from focusedcleaner.cli.sanitize import parent_made
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
+from focusedcleaner.runs import REPORT, RunFolder, free_path
 from focusedcleaner.sanitizers import Sanitation, sanitizer
 from focusedcleaner.scoring import Score, score
 
+ATTACK, METHOD = "mettack", "cld"
 POWER = BUDGET = "10%"
 SEEDS = 3
 """Trainings of the GCN whose accuracies are averaged."""
@@ -28,33 +33,46 @@ class Story:
     """Everything that the demo tells."""
 
     name: str
+    folder: Path
     poisoning: Poisoning
     sanitation: Sanitation
     found: Score
     accuracy: dict[str, float]
     seconds: float
 
+    @property
+    def review(self) -> str:
+        """The command that opens the run for a person to judge."""
+        return f"focusedcleaner review {shlex.quote(str(self.folder))}"
+
     def graphs(self) -> dict[str, Graph]:
         return {"clean": self.poisoning.clean, "poisoned": self.poisoning.graph, "cleaned": self.sanitation.graph}
 
 
 def run(*, seed: int, json: bool) -> None:
-    """Tell the story."""
-    start = time.perf_counter()
-    name, clean = _graph(seed)
-    with progress_bar("Poisoning") as progress:
-        poisoning = attack("mettack").poison(clean, POWER, seed=seed, progress=progress)
-    with progress_bar("Cleaning") as progress:
-        sanitation = sanitizer("cld").sanitize(poisoning.graph, BUDGET, seed=seed, progress=progress)
-    found = score(sanitation.removed, poisoned=poisoning.graph, clean=clean)
-    graphs = {"clean": clean, "poisoned": poisoning.graph, "cleaned": sanitation.graph}
-    with progress_bar("Training GCNs") as progress:
-        accuracy = _accuracies(graphs, seed, progress)
-    story = Story(name, poisoning, sanitation, found, accuracy, time.perf_counter() - start)
+    """Tell the story; what was done stays in a run folder, with its report."""
+    out = free_path("demo", METHOD)
+    with parent_made(out, True), RunFolder.opened(out) as folder:
+        story = _story(folder, seed)
     if json:
         print_json(_fields(story))
     else:
         _show(story)
+
+
+def _story(folder: RunFolder, seed: int) -> Story:
+    start = time.perf_counter()
+    name, clean = _graph(seed)
+    with progress_bar("Poisoning") as progress:
+        poisoning = attack(ATTACK).poison(clean, POWER, seed=seed, progress=progress)
+    with progress_bar("Cleaning") as progress:
+        sanitation = sanitizer(METHOD).sanitize(poisoning.graph, BUDGET, seed=seed, progress=progress)
+    found = score(sanitation.removed, poisoned=poisoning.graph, clean=clean)
+    graphs = {"clean": clean, "poisoned": poisoning.graph, "cleaned": sanitation.graph}
+    with progress_bar("Training GCNs") as progress:
+        accuracy = _accuracies(graphs, seed, progress)
+    folder.finish(sanitation, {"graph": name, "poisoned by": f"{ATTACK}, {POWER}"}, truth=clean)
+    return Story(name, folder.path, poisoning, sanitation, found, accuracy, time.perf_counter() - start)
 
 
 def _graph(seed: int) -> tuple[str, Graph]:
@@ -93,6 +111,9 @@ def _fields(story: Story) -> dict[str, object]:
         "oracle_esr": story.found.oracle_esr,
         "accuracy": story.accuracy,
         "seconds": round(story.seconds, 3),
+        "run": str(story.folder),
+        "report": str(story.folder / REPORT),
+        "review": story.review,
     }
 
 
@@ -112,14 +133,25 @@ def _show(story: Story) -> None:
         f"oracle that knows the planted edges and removes as many would reach {percent(found.oracle_esr)}."
     )
     console.print(Text(f"All of this took {story.seconds:.0f} s.\n", style="dim"))
-    console.print(Text("Next, with a graph of your own", style="bold"))
-    lines = (
+    _show_lines(
+        "Next, with a graph of your own",
         ("focusedcleaner sanitize GRAPH.npz", "or an edge list (.csv), or .graphml"),
         ("focusedcleaner attack cora --out bad.npz", "a poisoned graph to try things on"),
         ("focusedcleaner methods", "what else there is"),
     )
+    console.print()
+    _show_lines(
+        "Look at what was found here",
+        (str(story.folder / REPORT), "the report: open it in a browser"),
+        (story.review, "judge the edges one by one"),
+    )
+
+
+def _show_lines(title: str, *lines: tuple[str, str]) -> None:
+    console = screen()
+    console.print(Text(title, style="bold"))
     for command, what in lines:
-        console.print(Text.assemble(f"  {command:<42}", (what, "dim")))
+        console.print(Text.assemble(f"  {command:<42}", (what, "dim")), soft_wrap=True)
 
 
 def _edges(story: Story) -> Table:

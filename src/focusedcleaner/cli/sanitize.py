@@ -10,15 +10,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from focusedcleaner.budget import edges_allowed
-from focusedcleaner.cli.console import Stopped, note, print_json, progress_bar
+from focusedcleaner.budget import AUTO
+from focusedcleaner.cli.console import Stopped, count, note, print_json, progress_bar
 from focusedcleaner.cli.inputs import Given, with_some_split
 from focusedcleaner.cli.summary import show
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
-from focusedcleaner.runs import RECORD, RunFolder, check_same, free_path, read_record, read_run
+from focusedcleaner.report import write_report
+from focusedcleaner.runs import RECORD, REPORT, RunFolder, check_same, free_path, read_record, read_run
 from focusedcleaner.sanitizers import Interrupted, Sanitation, Sanitizer, sanitizer
 from focusedcleaner.sanitizers.base import check_sanitizable
+from focusedcleaner.scoring import aligned
 from focusedcleaner.settings import parse_pairs
 
 
@@ -28,11 +30,14 @@ class Request:
 
     given: Given
     method: str
-    budget: str
+    budget: str | None
+    """None for the method's default."""
     out: Path | None
     settings: tuple[str, ...]
     seed: int
     resume: bool
+    truth: Given | None = None
+    """The clean graph, for the report alone."""
 
 
 def run(request: Request, *, typed: Sequence[str], json: bool) -> None:
@@ -47,20 +52,25 @@ def run(request: Request, *, typed: Sequence[str], json: bool) -> None:
     if request.resume and request.out is None:
         raise InputError("--resume needs --out: the folder of the run that is to go on")
     out = request.out or free_path(request.given.graph, request.method)
-    with _parent_made(out, request.out is None), RunFolder.opened(out, resume=request.resume) as folder:
+    with parent_made(out, request.out is None), RunFolder.opened(out, resume=request.resume) as folder:
         graph = with_some_split(request.given.read(), request.seed)
+        clean = None if request.truth is None else aligned(request.truth.read(), graph)
         before = _earlier(folder, method, graph, request)
-        if before is None or before["status"] != "complete":
-            _compute(method, graph, request, folder, before, _again(typed, out))
+        computes = before is None or before["status"] != "complete"
+        if computes:
+            _compute(method, graph, request, folder, before, _again(typed, out), clean)
     done = read_run(out)
+    if clean is not None and not computes:
+        write_report(done, out / REPORT, truth=clean)
     if json:
-        print_json({key: done.record[key] for key in ("method", "budget", "removed", "seconds")} | {"out": str(out)})
+        keys = ("method", "budget", "removed", *(("added",) if len(done.added) else ()), "seconds")
+        print_json({key: done.record[key] for key in keys} | {"out": str(out)})
     else:
         show(done)
 
 
 @contextmanager
-def _parent_made(out: Path, wanted: bool) -> Iterator[None]:
+def parent_made(out: Path, wanted: bool) -> Iterator[None]:
     """Make the folder for runs where the user named none; it goes again if nothing came to be in it."""
     if wanted:
         try:
@@ -81,10 +91,11 @@ def _earlier(folder: RunFolder, method: Sanitizer, graph: Graph, request: Reques
             note(f"there is nothing in {folder.path} to go on from, so the run begins at the beginning")
         return None
     check_sanitizable(graph)
+    allowed = method.allowed(graph, request.budget)
     now = {
         "method": method.name,
         "settings": json_format.loads(json_format.dumps(method.settings())),
-        "budget": edges_allowed(request.budget, graph.num_edges),
+        "budget": AUTO if allowed is None else allowed,
         "seed": request.seed,
         "fingerprint": graph.fingerprint(),
     }
@@ -104,6 +115,7 @@ def _compute(
     folder: RunFolder,
     before: Mapping[str, Any] | None,
     again: str,
+    clean: Graph | None,
 ) -> None:
     source = request.given.record()
     earlier = float(before["seconds"]) if before is not None and folder.checkpoint.exists() else 0.0
@@ -118,17 +130,22 @@ def _compute(
             )
     except Interrupted as stop:
         so_far = stop.sanitation
-        if not len(so_far.removed):
+        changed = len(so_far.removed) + len(so_far.added)
+        if not changed:
             raise Stopped("interrupted before the first edge was removed; nothing was written") from None
-        folder.finish(timed(so_far), source, status="interrupted")
+        folder.finish(timed(so_far), source, status="interrupted", truth=clean)
         raise Stopped(
-            f"interrupted after {len(so_far.removed):,} of {so_far.budget:,} edges; what was found so far is in "
-            f"{folder.path}; go on with: {again}"
+            f"interrupted after {_progress(changed, so_far)}; what was found so far is in {folder.path}; "
+            f"go on with: {again}"
         ) from None
     except KeyboardInterrupt:
         kept = f"; go on with: {again}" if folder.checkpoint.exists() else "; nothing was written"
         raise Stopped(f"interrupted{kept}") from None
-    folder.finish(timed(sanitation), source)
+    folder.finish(timed(sanitation), source, truth=clean)
+
+
+def _progress(changed: int, so_far: Sanitation) -> str:
+    return count(changed, "edge") if so_far.auto else f"{changed:,} of {so_far.budget:,} edges"
 
 
 def _again(typed: Sequence[str], out: Path) -> str:

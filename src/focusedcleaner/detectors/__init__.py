@@ -1,18 +1,20 @@
-"""Who was attacked: ClassDiv, LinkPred, and none at all."""
+"""Who was attacked: ClassDiv, LinkPred, both together, and none at all."""
 
 from __future__ import annotations
 
 from focusedcleaner.detectors.base import Detector, Memory, NoDetector, Victims, View, reduced_attributes
 from focusedcleaner.detectors.classdiv import ClassDiv
+from focusedcleaner.detectors.ensemble import Ensemble
 from focusedcleaner.detectors.linkpred import LinkPred
 from focusedcleaner.errors import InputError
 
-DETECTORS: dict[str, type[Detector]] = {kind.name: kind for kind in (ClassDiv, LinkPred, NoDetector)}
+DETECTORS: dict[str, type[Detector]] = {kind.name: kind for kind in (ClassDiv, LinkPred, Ensemble, NoDetector)}
 
 __all__ = [
     "DETECTORS",
     "ClassDiv",
     "Detector",
+    "Ensemble",
     "LinkPred",
     "Memory",
     "NoDetector",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from sklearn.decomposition import PCA
 from torch import Tensor
@@ -72,11 +73,18 @@ def reduced_attributes(graph: Graph, *, dtype: torch.dtype, device: torch.device
         return None
     smallest = min(graph.attributes.shape)
     columns = min(graph.num_classes, smallest)
-    if columns < smallest:
+    if not _vary(graph.attributes):
+        scores = np.zeros((graph.num_nodes, columns))
+    elif columns < smallest:
         scores = PCA(columns, svd_solver="arpack", random_state=0).fit_transform(graph.attributes)
     else:
         scores = PCA(columns, svd_solver="full").fit_transform(graph.attributes.toarray())
     return torch.from_numpy(np.ascontiguousarray(scores)).to(device, dtype)
+
+
+def _vary(attributes: sp.csr_array) -> bool:
+    """Whether some attribute differs between two nodes; PCA has nothing to say where none does."""
+    return bool((attributes.max(axis=0) - attributes.min(axis=0)).nnz)
 
 
 @dataclass(frozen=True)

@@ -50,14 +50,23 @@ class ClassDiv(Detector):
         if self.temperature <= 0 or self.rate <= 0 or min(self.hidden, self.first_epochs) < 1 or self.epochs < 0:
             raise InputError("ClassDiv's temperature, rate, width and epochs must be positive")
 
-    def features(self, view: View) -> Tensor:
-        """M, 6 × N or 3 × N, each row scaled to [0, 1]; a constant row becomes 0."""
+    def features(self, view: View, like: View | None = None) -> Tensor:
+        """M, 6 × N or 3 × N, each row scaled to [0, 1]; a constant row becomes 0.
+
+        Args:
+            view: whose features.
+            like: whose features fill [0, 1], where these are to be compared with another view's.
+        """
+        raw = self._divergences(view)
+        scale = raw if like is None else self._divergences(like)
+        low, high = scale.amin(1, keepdim=True), scale.amax(1, keepdim=True)
+        return ((raw - low) / torch.where(high > low, high - low, 1.0)).float().contiguous()
+
+    def _divergences(self, view: View) -> Tensor:
         columns = [divergences(view.structure, torch.softmax(view.logits / self.temperature, 1))]
         if view.reduced is not None:
             columns.insert(0, divergences(view.structure, torch.softmax(view.reduced / self.temperature, 1)))
-        raw = torch.cat(columns, 1).T
-        low, high = raw.amin(1, keepdim=True), raw.amax(1, keepdim=True)
-        return ((raw - low) / torch.where(high > low, high - low, 1.0)).float().contiguous()
+        return torch.cat(columns, 1).T
 
     def victims(self, view: View, memory: Memory) -> Victims:
         features = self.features(view)

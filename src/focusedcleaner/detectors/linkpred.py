@@ -46,6 +46,15 @@ class LinkPred(Detector):
             raise InputError("LinkPred's temperature, rate, negatives, width and epochs must be positive")
 
     def victims(self, view: View, memory: Memory) -> Victims:
+        likely, unlikely, learnt = self.probabilities(view, memory)
+        threshold = g_mean_threshold(likely, unlikely)
+        doubt = torch.zeros(view.structure.num_nodes, dtype=likely.dtype, device=likely.device)
+        for end in view.structure.ends[:, view.structure.alive]:
+            doubt.scatter_reduce_(0, end, 1 - likely, "amax")
+        return Victims.above(doubt, 1 - threshold, learnt)
+
+    def probabilities(self, view: View, memory: Memory) -> tuple[Tensor, Tensor, Memory]:
+        """H₃ of the edges that are there, in their order, and of the sampled pairs; and what was learnt."""
         inputs = self._inputs(view)
         edges = view.structure.ends[:, view.structure.alive]
         others = self._other_pairs(view.structure.num_nodes, edges, view.seed)
@@ -69,11 +78,7 @@ class LinkPred(Detector):
         learnt = network.train(start, inputs, slope, epochs=epochs, rate=self.rate)
         outputs = network.apply(inputs, learnt).T.contiguous()
         likely, unlikely = (torch.sigmoid(part) for part in logits(outputs))
-        threshold = g_mean_threshold(likely, unlikely)
-        doubt = torch.zeros(view.structure.num_nodes, dtype=inputs.dtype, device=inputs.device)
-        for end in edges:
-            doubt.scatter_reduce_(0, end, 1 - likely, "amax")
-        return Victims.above(doubt, 1 - threshold, learnt)
+        return likely, unlikely, learnt
 
     def _inputs(self, view: View) -> Tensor:
         """[Z | softmax(PCA(X)/T)] with a column per node."""

@@ -1,14 +1,42 @@
-"""Who cleans: FocusedCleaner and, in time, its rivals; each under its name."""
+"""Who cleans: FocusedCleaner and its rivals, each under its name."""
 
 from __future__ import annotations
 
-from focusedcleaner.detectors import ClassDiv, LinkPred, NoDetector
+from focusedcleaner.detectors import ClassDiv, Ensemble, LinkPred, NoDetector
 from focusedcleaner.registry import Method, Registry
+from focusedcleaner.sanitizers.agreement import Agreement
 from focusedcleaner.sanitizers.base import Interrupted, Progress, Sanitation, Sanitizer
+from focusedcleaner.sanitizers.cosine import Cosine
 from focusedcleaner.sanitizers.focused import FocusedCleaner
+from focusedcleaner.sanitizers.gasoline import Gasoline
+from focusedcleaner.sanitizers.gasoline_d import GasolineD
+from focusedcleaner.sanitizers.jaccard import Jaccard
+from focusedcleaner.sanitizers.linkpred import UnlikelyLinks
+from focusedcleaner.sanitizers.maskgvae import MaskGVAE
+from focusedcleaner.sanitizers.random import RandomEdges
+from focusedcleaner.sanitizers.self_attack import SelfAttack
+from focusedcleaner.sanitizers.svd import SVD
 from focusedcleaner.surrogate import Implicit, Unrolled
 
-__all__ = ["SANITIZERS", "FocusedCleaner", "Interrupted", "Progress", "Sanitation", "Sanitizer", "sanitizer"]
+__all__ = [
+    "SANITIZERS",
+    "SVD",
+    "Agreement",
+    "Cosine",
+    "FocusedCleaner",
+    "Gasoline",
+    "GasolineD",
+    "Interrupted",
+    "Jaccard",
+    "MaskGVAE",
+    "Progress",
+    "RandomEdges",
+    "Sanitation",
+    "Sanitizer",
+    "SelfAttack",
+    "UnlikelyLinks",
+    "sanitizer",
+]
 
 _INNER: dict[str, type] = {"implicit": Implicit, "unrolled": Unrolled}
 
@@ -32,6 +60,45 @@ SANITIZERS: Registry[Sanitizer] = Registry(
         {"detector": {"none": NoDetector}, "inner": _INNER},
         "FocusedCleaner without a focus: every edge is a candidate, every node is trusted",
     ),
+    Method(
+        "focused-ensemble",
+        FocusedCleaner,
+        {"detector": {"ensemble": Ensemble}, "inner": _INNER},
+        "FocusedCleaner around nodes that ClassDiv and LinkPred both name, or either (rule=either)",
+    ),
+    Method(
+        "self-attack",
+        SelfAttack,
+        about="learns what planted edges look like by planting some; says how many there are (--budget auto)",
+    ),
+    Method("agreement", Agreement, about="edges whose ends a classifier takes for different classes"),
+    Method(
+        "gasoline",
+        Gasoline,
+        {"inner": _INNER},
+        "flips the pairs whose flip lowers the validation loss fastest (GASOLINE): inserts edges too",
+    ),
+    Method(
+        "gasoline-d",
+        GasolineD,
+        {"inner": _INNER},
+        "removes the edges whose removal lowers the validation loss fastest (GASOLINE-D)",
+    ),
+    Method(
+        "linkpred",
+        UnlikelyLinks,
+        {"detector": {"linkpred": LinkPred}, "inner": _INNER},
+        "edges that a link predictor finds unlikely: the detector of lp alone",
+    ),
+    Method(
+        "maskgvae",
+        MaskGVAE,
+        about="edges that cross a learnt partition and that a graph autoencoder finds unlikely (Mask-GVAE)",
+    ),
+    Method("jaccard", Jaccard, about="edges whose ends have few attributes in common"),
+    Method("cosine", Cosine, about="edges whose ends have dissimilar attributes"),
+    Method("svd", SVD, about="edges that a low-rank approximation of the graph lacks"),
+    Method("random", RandomEdges, about="random edges, for comparison"),
 )
 """Every sanitizer that the command line knows."""
 
@@ -43,6 +110,6 @@ def sanitizer(name: str, **settings: object) -> Sanitizer:
     'cld'
     >>> sanitizer("clean")
     Traceback (most recent call last):
-    focusedcleaner.errors.InputError: there is no method 'clean'; there are cld, lp, focused-none
+    focusedcleaner.errors.InputError: there is no method 'clean'; there are cld, lp, focused-none, focused-ensemble, ...
     """
     return SANITIZERS.make(name, **settings)

@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from focusedcleaner.budget import Budget, edges_allowed
+from focusedcleaner.agreement import attribute_cosines
+from focusedcleaner.budget import DEFAULT, Budget, edges_allowed, is_auto
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 from focusedcleaner.surrogate import one_thread
@@ -22,6 +23,27 @@ Progress = Callable[[int, int], None]
 """Told how many edges of how many have been removed."""
 
 Columns = Mapping[str, NDArray[Any]]
+
+CHOOSERS = "self-attack, and jaccard and cosine with a threshold (--set threshold=0.01),"
+"""Who can choose a budget, for people."""
+
+
+def no_pairs() -> IntArray:
+    """An empty list of node pairs, 0 × 2."""
+    return np.empty((0, 2), dtype=np.int64)
+
+
+def no_scores() -> FloatArray:
+    return np.empty(0)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How many edges were planted, with an interval that is to hold the number nine times in ten."""
+
+    number: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -35,6 +57,11 @@ class Findings:
     """A column per kind of evidence, a row per removed edge."""
     trace: Columns = field(default_factory=dict)
     """A column per quantity, a row per step."""
+    added: IntArray = field(default_factory=no_pairs)
+    """A × 2 node numbers, the smaller first: edges that the graph lacks, in their order. Most methods have none."""
+    added_scores: FloatArray = field(default_factory=no_scores)
+    estimate: Estimate | None = None
+    """How many edges were planted, from a method that can tell."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +77,22 @@ class Sanitation:
     method: str
     settings: Mapping[str, Any]
     budget: int
+    """How many edges could be changed; where the method chose, how many it changed."""
     seed: int
     seconds: float
+    added: IntArray = field(default_factory=no_pairs)
+    """A × 2 node numbers: edges that were inserted, in their order."""
+    added_scores: FloatArray = field(default_factory=no_scores)
+    auto: bool = False
+    """Whether the method chose its budget."""
+    estimate: Estimate | None = None
+    """How many edges were planted, from a method that can tell."""
 
     @cached_property
     def graph(self) -> Graph:
-        """The graph without the removed edges."""
-        return self.poisoned.without_edges(self.removed)
+        """The graph without the removed edges and with the added ones."""
+        rest = self.poisoned.without_edges(self.removed)
+        return rest.with_edges(self.added) if len(self.added) else rest
 
 
 class Interrupted(KeyboardInterrupt):
@@ -83,11 +119,18 @@ class Sanitizer(ABC):
     """
 
     name: ClassVar[str]
+    inserts: ClassVar[bool] = False
+    """Whether it may insert edges too; each counts against the budget."""
+
+    @property
+    def chooses_budget(self) -> bool:
+        """Whether it can say itself, with these settings, how many edges have to go."""
+        return False
 
     def sanitize(
         self,
         graph: Graph,
-        budget: Budget = 0.1,
+        budget: Budget | None = None,
         *,
         seed: int = 0,
         progress: Progress | None = None,
@@ -97,7 +140,8 @@ class Sanitizer(ABC):
 
         Args:
             graph: with labels and a split (training and, better, validation nodes).
-            budget: how many edges may be removed: 500, 0.1 or "10%" of the edges.
+            budget: how many edges may be removed: 500, 0.1 or "10%" of the edges; "auto" leaves it to a method that can
+                choose. None is "auto" where the method can, and 10 % where it can't.
             seed: fixes whatever is random.
             progress: called with (removed so far, budget) after every step.
             checkpoint: a file that long methods save their state to; if it exists, they go on from it.
@@ -107,12 +151,7 @@ class Sanitizer(ABC):
             Interrupted: Ctrl-C; carries the sanitation so far.
         """
         check_sanitizable(graph)
-        allowed = edges_allowed(budget, graph.num_edges)
-        if allowed > removable(graph):
-            raise InputError(
-                f"budget {budget} is {allowed:,} edges, but at most {removable(graph):,} of {graph.num_edges:,} can be "
-                "removed without isolating a node"
-            )
+        allowed = self.allowed(graph, budget)
         start = time.perf_counter()
         interrupted = False
         with one_thread():
@@ -131,19 +170,43 @@ class Sanitizer(ABC):
             trace=findings.trace,
             method=self.name,
             settings=self.settings(),
-            budget=allowed,
+            budget=len(edges) + len(findings.added) if allowed is None else allowed,
             seed=seed,
             seconds=time.perf_counter() - start,
+            added=findings.added,
+            added_scores=findings.added_scores,
+            auto=allowed is None,
+            estimate=findings.estimate,
         )
         if interrupted:
             raise Interrupted(sanitation)
         return sanitation
 
+    def allowed(self, graph: Graph, budget: Budget | None) -> int | None:
+        """A budget in edges; None where the method is to choose.
+
+        Raises:
+            InputError: it is no budget, it is more than can go, or the method can't choose.
+        """
+        if budget is None and not self.chooses_budget:
+            budget = DEFAULT
+        if budget is None or is_auto(budget):
+            if not self.chooses_budget:
+                raise InputError(f"{self.name} can't choose its budget: give one (10%); {CHOOSERS} can")
+            return None
+        allowed = edges_allowed(budget, graph.num_edges)
+        if allowed > removable(graph) and not self.inserts:
+            raise InputError(
+                f"budget {budget} is {allowed:,} edges, but at most {removable(graph):,} of {graph.num_edges:,} can be "
+                "removed without isolating a node"
+            )
+        return allowed
+
     @abstractmethod
     def find(
-        self, graph: Graph, budget: int, *, seed: int, progress: Progress | None, checkpoint: Path | None
+        self, graph: Graph, budget: int | None, *, seed: int, progress: Progress | None, checkpoint: Path | None
     ) -> Findings:
-        """The edges to remove, at most ``budget`` of them."""
+        """The edges to remove, at most ``budget`` of them; None, for a method that chooses, is as many as it finds."""
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:
@@ -184,7 +247,5 @@ def plain_evidence(graph: Graph, edges: IntArray) -> dict[str, NDArray[Any]]:
         "degree_v": graph.degrees[v],
     }
     if graph.attributes is not None:
-        length = np.sqrt(graph.attributes.multiply(graph.attributes).sum(axis=1))
-        product = graph.attributes[u].multiply(graph.attributes[v]).sum(axis=1)
-        evidence["attribute_similarity"] = product / np.maximum(length[u] * length[v], 1e-12)
+        evidence["attribute_similarity"] = attribute_cosines(graph, edges)
     return evidence

@@ -4,32 +4,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from focusedcleaner.checkpoint import Checkpoint
+from focusedcleaner.choice import without_isolating
 from focusedcleaner.detectors import Detector, Victims, View, detector_of, reduced_attributes
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
-from focusedcleaner.sanitizers.base import Findings, FindingsSoFar, Progress, Sanitizer
 from focusedcleaner.sanitizers.journal import Journal, Round
 from focusedcleaner.sanitizers.outer import OuterLoss
+from focusedcleaner.sanitizers.rounds import InRounds, check_edges_per_round, edges_a_round, round_seed
 from focusedcleaner.settings import as_json
 from focusedcleaner.surrogate import Implicit, InnerTraining, Smoother, Surrogate
-
-ROUNDS = 80
-"""Rounds of the default schedule: the budget is removed in about so many equal parts."""
 
 SINGLE_PRECISION_FROM = 300_000
 """Edges from which single precision is used: node matrices leave the caches there, and a round waits for memory."""
 
 
 @dataclass(frozen=True)
-class FocusedCleaner(Sanitizer):
+class FocusedCleaner(InRounds):
     """Removes, step by step, the edge whose weight has the largest meta-gradient of the outer loss (Eq. 5)
 
         L_S = λ·CE(validation, labels) + (1−λ)·CE(test, own predictions) + η·Tr(XᵀLX),  λ = 1 − t/B,
@@ -71,8 +66,7 @@ class FocusedCleaner(Sanitizer):
             raise InputError(f"validation_weight lies between 0 and 1, not {self.validation_weight:g}")
         if self.victim_ends not in (1, 2):
             raise InputError(f"victim_ends is 1 or 2, not {self.victim_ends}")
-        if self.edges_per_round is not None and self.edges_per_round < 1:
-            raise InputError(f"edges_per_round must be 1 or above, not {self.edges_per_round}")
+        check_edges_per_round(self.edges_per_round)
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -84,36 +78,18 @@ class FocusedCleaner(Sanitizer):
     def settings(self) -> dict[str, Any]:
         return as_json(self)
 
-    def find(
-        self, graph: Graph, budget: int, *, seed: int, progress: Progress | None, checkpoint: Path | None
-    ) -> Findings:
-        keeper = Checkpoint(checkpoint, graph=graph.fingerprint(), budget=budget, seed=seed, settings=self.settings())
-        journal = Journal.of(keeper.load())
-        per_round = self.edges_per_round or math.ceil(budget / ROUNDS)
-        try:
-            cleaning = _Cleaning(self, graph, budget, seed)
-            cleaning.repeat(journal)
-            while len(journal.removed) < budget:
-                done = cleaning.round(journal, min(per_round, budget - len(journal.removed)))
-                if not done.edges:
-                    break
-                journal = journal.plus(done)
-                if progress is not None:
-                    progress(len(journal.removed), budget)
-                if keeper.due:
-                    keeper.save(journal.arrays())
-        except KeyboardInterrupt:
-            if journal.rounds:
-                keeper.save(journal.arrays())
-            raise FindingsSoFar(journal.findings()) from None
-        return journal.findings()
+    def per_round(self, budget: int) -> int:
+        return edges_a_round(self.edges_per_round, budget)
+
+    def begin(self, graph: Graph, budget: int, seed: int) -> _Cleaning:
+        return _Cleaning(self, graph, budget, seed)
 
 
 class _Cleaning:
     """One sanitation under way: the structure as it stands, and what each round computes from it."""
 
     def __init__(self, cleaner: FocusedCleaner, graph: Graph, budget: int, seed: int) -> None:
-        self.cleaner, self.budget, self.seed = cleaner, budget, seed
+        self.cleaner, self.edges, self.budget, self.seed = cleaner, graph.edges, budget, seed
         self.detector = detector_of(cleaner.detector)
         precision = torch.float64 if graph.num_edges < SINGLE_PRECISION_FROM else torch.float32
         self.surrogate = Surrogate(graph, inner=cleaner.inner, dtype=precision)
@@ -161,11 +137,8 @@ class _Cleaning:
         )
 
     def _victims(self, logits: Tensor, journal: Journal) -> Victims:
-        seed = np.random.SeedSequence([self.seed, journal.rounds]).generate_state(1)[0]
-        memory = {
-            key.removeprefix("detector."): value for key, value in journal.memory.items() if key.startswith("detector.")
-        }
-        return self.detector.victims(View(self.structure, logits, self.reduced, int(seed)), memory)
+        view = View(self.structure, logits, self.reduced, round_seed(self.seed, journal.rounds))
+        return self.detector.victims(view, journal.part("detector."))
 
     def _validation_share(self, removed: int) -> float:
         """λ; 0 where nobody validates, so that the test nodes' own predictions lead from the start."""
@@ -179,19 +152,9 @@ class _Cleaning:
         u, v = self.structure.ends
         ends = victims.mask[u].long() + victims.mask[v].long()
         candidates = torch.nonzero((ends >= self.cleaner.victim_ends) & self.structure.alive).squeeze(1)
-        order = torch.sort(gradient[candidates], descending=True, stable=True).indices
-        degrees = self.structure.degrees.long().tolist()
-        chosen: list[int] = []
-        for start in range(0, len(order), 4096):
-            numbers = candidates[order[start : start + 4096]]
-            for edge, one, other in zip(numbers.tolist(), u[numbers].tolist(), v[numbers].tolist(), strict=True):
-                if len(chosen) == size:
-                    return chosen
-                if degrees[one] > 1 and degrees[other] > 1:
-                    degrees[one] -= 1
-                    degrees[other] -= 1
-                    chosen.append(edge)
-        return chosen
+        order = candidates[torch.sort(gradient[candidates], descending=True, stable=True).indices]
+        degrees = self.structure.degrees.long().cpu().numpy()
+        return without_isolating(order.cpu().numpy(), self.edges, degrees, size)
 
     def _evidence(
         self, edges: list[int], gradient: Tensor, victims: Victims, probabilities: Tensor

@@ -1,0 +1,131 @@
+"""python -m benchmarks.review: how fast the review page answers, and what re-ranking gains (docs/review.md)."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+from starlette.testclient import TestClient
+
+from benchmarks.common import published
+from focusedcleaner.graph import BoolArray, Graph, IntArray
+from focusedcleaner.review import opened
+from focusedcleaner.review.app import application
+from focusedcleaner.review.classes import all_classes, classes_of_ends
+from focusedcleaner.review.page import Review
+from focusedcleaner.review.portrait import Gallery
+from focusedcleaner.review.rerank import evidence_table, reordered
+from focusedcleaner.runs import Run
+from focusedcleaner.sanitizers import FocusedCleaner
+
+EDGES = 100_000
+JUDGED = 20_000
+TIMES = 15
+HOME = "http://127.0.0.1:8000"
+
+
+def tell(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+
+
+def large_run(path: Path) -> Run:
+    """A run that flagged 100,000 of 200,000 edges, made up."""
+    rng = np.random.default_rng(0)
+    graph = Graph.from_pairs(
+        EDGES // 2, rng.integers(0, EDGES // 2, (2 * EDGES, 2)), labels=rng.integers(0, 4, EDGES // 2)
+    )
+    (path / "removed.csv").write_text("made up")
+    removed = rng.permutation(graph.edges)[:EDGES]
+    evidence: dict[str, Any] = {"common_neighbours": rng.integers(0, 3, EDGES), "likeness": rng.random(EDGES)}
+    record = {"status": "complete", "removed": EDGES, "input": {}}
+    nothing = np.empty((0, 2), dtype=np.int64)
+    scores = np.sort(rng.random(EDGES))[::-1].round(3)
+    return Run(path, record, graph.without_edges(removed), removed, scores, evidence, nothing, np.empty(0))
+
+
+def measure(what: str, ask: Callable[[int], object], times: int = TIMES) -> None:
+    """A row: the median and the worst time of some requests in milliseconds, and the median of the processor's."""
+    taken, computed = [], []
+    for turn in range(times):
+        start, busy = time.perf_counter(), time.process_time()
+        ask(turn)
+        taken.append(1000 * (time.perf_counter() - start))
+        computed.append(1000 * (time.process_time() - busy))
+    tell(f"| {what} | {median(computed):,.0f} | {median(taken):,.0f} | {max(taken):,.0f} |")
+
+
+def latencies() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        run = large_run(Path(folder))
+        classes = all_classes(run.graph)
+        start = time.perf_counter()
+        with opened(run, classes_of_ends(run, classes)) as store:
+            tell(f"The store of {EDGES:,} edges is made in {time.perf_counter() - start:.1f} s.\n")
+            for rank in range(1, JUDGED + 1):
+                store.decide(rank, "ann", "planted" if rank % 3 else "genuine")
+            review = Review(store, Gallery(run, classes))
+            app = application(review, port=8000, reviewer="ann", title="RUN")
+            with TestClient(app, base_url=HOME, headers={"Origin": HOME}) as client:
+                _requests(client)
+
+
+def _requests(client: TestClient) -> None:
+    found = re.search(r'name="token" value="([^"]+)"', client.get("/").text)
+    assert found
+    mine = {"token": found[1], "reviewer": "ann", "verdict": "planted"}
+    tell("| request | processor, ms | median, ms | worst, ms |\n| --- | ---: | ---: | ---: |")
+    measure("the page of an edge", lambda turn: client.get(f"/?edge={50_000 + turn}"))
+    measure("a verdict, on the disk", lambda turn: client.post(
+        "/decide", data={**mine, "edge": str(70_000 + turn)}, follow_redirects=False))  # fmt: skip
+    measure(
+        "a verdict and the next page", lambda turn: client.post("/decide", data={**mine, "edge": str(80_000 + turn)})
+    )
+    measure("the last page of the list", lambda turn: client.get("/?page=8334"))
+    measure("the last page, by score", lambda turn: client.get("/?page=8334&sort=score"))
+    measure("search in names and notes", lambda turn: client.get("/?text=4711"))
+    measure("all edges at a node", lambda turn: client.get("/?text=%22471%22"))
+    measure("a pair of classes, by score", lambda turn: client.get("/?classes=1-2&sort=score"))
+    measure("what I have not judged", lambda turn: client.get("/?state=open&by=ann"))
+    measure("conflicts", lambda turn: client.get("/?state=conflict"))
+    measure("export as CSV", lambda turn: client.get("/export.csv"), 3)
+    measure("re-rank", lambda turn: client.post("/rerank", data=mine, follow_redirects=False), 3)
+
+
+# Re-ranking ----------------------------------------------------------------------------------------------------------
+
+
+def planted_first(order: IntArray, planted: BoolArray) -> float:
+    """The area under the ROC curve of an order of edges."""
+    return float(roc_auc_score(planted[order], -np.arange(len(order))))
+
+
+def gains(name: str) -> None:
+    """How well the unjudged rest is ordered before and after re-ranking, if every verdict is right."""
+    clean, poisoned = published(name, 0.1)
+    done = FocusedCleaner().sanitize(poisoned, 0.1)
+    planted = ~np.isin(np.sort(done.removed, axis=1) @ [clean.num_nodes, 1], clean.edge_keys)
+    run = Run(Path(), {}, done.graph, done.removed, done.scores, done.evidence, done.added, done.added_scores)
+    columns, table = evidence_table(run)
+    for judged in (10, 20, 50, 100, 200):
+        cells = []
+        for chosen in (np.arange(judged), np.random.default_rng(0).permutation(len(planted))[:judged]):
+            rest = np.setdiff1d(np.arange(len(planted)), chosen)
+            ranks, _ = reordered(columns, table, chosen[planted[chosen]] + 1, chosen[~planted[chosen]] + 1)
+            cells += [f"{planted_first(rest, planted):.2f}", f"{planted_first(ranks[judged:] - 1, planted):.2f}"]
+        tell(f"| {name} | {judged} | {' | '.join(cells)} |")
+
+
+if __name__ == "__main__":
+    latencies()
+    tell("\n| graph | judged | the first ones: before | after | any: before | after |")
+    tell("| --- | ---: | ---: | ---: | ---: | ---: |")
+    for one in ("cora", "citeseer"):
+        gains(one)

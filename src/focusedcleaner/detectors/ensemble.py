@@ -1,0 +1,59 @@
+"""Both detectors together: victims are those whom both name, or either."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from focusedcleaner.detectors.base import Detector, Memory, Victims, View
+from focusedcleaner.detectors.classdiv import ClassDiv
+from focusedcleaner.detectors.linkpred import LinkPred
+from focusedcleaner.errors import InputError
+
+_RULES = {"both": torch.minimum, "either": torch.maximum}
+
+
+@dataclass(frozen=True)
+class Ensemble(Detector):
+    """A = A_ClassDiv ∩ A_LinkPred ("both") or A_ClassDiv ∪ A_LinkPred ("either").
+
+    The score is the smaller or the larger of the two distances to the threshold, each in standard deviations of its
+    detector's scores; a victim's is above 0. From "FocusedCleaner", supplement, Section H.
+
+    Args:
+        rule: "both" or "either".
+        classdiv: the one detector.
+        linkpred: the other.
+    """
+
+    name: ClassVar[str] = "ensemble"
+
+    rule: str = "both"
+    classdiv: ClassDiv = field(default_factory=ClassDiv)
+    linkpred: LinkPred = field(default_factory=LinkPred)
+
+    def __post_init__(self) -> None:
+        if self.rule not in _RULES:
+            raise InputError(f"rule is both or either, not {self.rule!r}")
+
+    def victims(self, view: View, memory: Memory) -> Victims:
+        found = {part.name: part.victims(view, _of(part, memory)) for part in (self.classdiv, self.linkpred)}
+        margin = _RULES[self.rule](*(_margin(victims, view.logits.dtype) for victims in found.values()))
+        learnt = {f"{name}.{key}": value for name, victims in found.items() for key, value in victims.memory.items()}
+        return Victims.above(margin, torch.zeros_like(margin[0]), learnt)
+
+
+def _of(part: Detector, memory: Memory) -> Memory:
+    """What a part remembered."""
+    prefix = f"{part.name}."
+    return {key.removeprefix(prefix): value for key, value in memory.items() if key.startswith(prefix)}
+
+
+def _margin(victims: Victims, dtype: torch.dtype) -> Tensor:
+    """How far above the threshold each node is; its sign is the detector's answer."""
+    spread = victims.score.std().clamp_min(1e-12)
+    distance = (victims.score - victims.threshold).abs().clamp_min(1e-12) / spread
+    return torch.where(victims.mask, distance, -distance).to(dtype)

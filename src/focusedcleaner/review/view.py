@@ -1,0 +1,194 @@
+"""Which edges are looked at, and in which order: a page at a time, by keys that have an index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+from urllib.parse import urlencode
+
+from focusedcleaner.errors import InputError
+from focusedcleaner.review.store import STATUSES, Status, Store, Verdict
+
+STATES = {
+    "all": "all edges",
+    "open": "not judged yet",
+    "planted": "judged planted",
+    "genuine": "judged genuine",
+    "unsure": "unsure",
+    "conflict": "in conflict",
+    "noted": "with a note",
+}
+ORDERS = {
+    "rank": ("the method's order", "edges.rank"),
+    "reranked": ("re-ranked order", "edges.place"),
+    "score": ("highest score first", "-edges.score"),
+    "recent": ("judged last first", "-edges.touched"),
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """An edge in the list."""
+
+    rank: int
+    u: str
+    v: str
+    score: float
+    status: Status
+    verdict: Verdict
+    """What the reviewer who looks at the list says."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A filter and an order, as they stand in the page's address.
+
+    >>> View(state="open", by="ann", text="bob").query(edge=7)
+    'state=open&by=ann&text=bob&edge=7'
+    """
+
+    state: str = "all"
+    by: str = ""
+    """Whose verdicts the state is about; empty for all reviewers together."""
+    classes: str = ""
+    """Two class numbers, as ``2-6``; empty for all."""
+    text: str = ""
+    """Part of a node's name or of a note; in double quotes, a node's whole name."""
+    sort: str = "rank"
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, str]) -> View:
+        """The view that an address asks for."""
+        view = cls(**{part.name: str(parameters.get(part.name, part.default)).strip() for part in fields(cls)})
+        if view.state not in STATES:
+            raise InputError(f"there is no filter {view.state!r}")
+        if view.sort not in ORDERS:
+            raise InputError(f"there is no order {view.sort!r}")
+        view._pair()
+        return view
+
+    def query(self, **more: object) -> str:
+        """The view as the query of an address, without what is as usual."""
+        mine = {
+            part.name: getattr(self, part.name) for part in fields(self) if getattr(self, part.name) != part.default
+        }
+        return urlencode({**mine, **more})
+
+    def _pair(self) -> tuple[int, int] | None:
+        if not self.classes:
+            return None
+        low, _, high = self.classes.partition("-")
+        if not (low.isdecimal() and high.isdecimal() and len(self.classes) < 20):
+            raise InputError(f"a pair of classes is written 2-6, not {self.classes!r}")
+        return int(low), int(high)
+
+    # In SQL ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def key(self) -> str:
+        return ORDERS[self.sort][1]
+
+    def where(self) -> tuple[str, list[Any]]:
+        """The condition on a row of ``edges``, and its parameters."""
+        conditions, parameters = ["1"], []
+        for condition, values in (self._state_condition(), self._classes_condition(), self._text_condition()):
+            if condition:
+                conditions.append(f"({condition})")
+                parameters += values
+        return " AND ".join(conditions), parameters
+
+    def _state_condition(self) -> tuple[str, list[Any]]:
+        whose, name = (" AND d.reviewer = ?", [self.by]) if self.by else ("", [])
+        mine = f"EXISTS (SELECT 1 FROM decisions AS d WHERE d.rank = edges.rank{whose} AND "
+        if self.state == "noted":
+            return f"{mine}d.note <> '')", name
+        if self.by and self.state == "open":
+            return f"NOT {mine}d.verdict <> 'open')", name
+        if self.by and self.state in ("planted", "genuine", "unsure"):
+            return f"{mine}d.verdict = ?)", [*name, self.state]
+        return ("status = ?", [self.state]) if self.state in STATUSES else ("", [])
+
+    def _classes_condition(self) -> tuple[str, list[Any]]:
+        pair = self._pair()
+        return ("", []) if pair is None else ("low = ? AND high = ?", list(pair))
+
+    def _text_condition(self) -> tuple[str, list[Any]]:
+        text = self.text
+        if len(text) > 2 and text[0] == text[-1] == '"':
+            return "u = ? OR v = ?", [text[1:-1]] * 2
+        if not text:
+            return "", []
+        noted = "SELECT rank FROM decisions WHERE note <> '' AND instr(casefold(note), ?)"
+        return f"instr(names, ?) OR rank IN ({noted})", [text.casefold()] * 2
+
+
+def size(store: Store, view: View) -> int:
+    """How many edges there are in a view."""
+    where, parameters = view.where()
+    return int(store.rows(f"SELECT COUNT(*) FROM edges WHERE {where}", parameters)[0][0])
+
+
+def lines(store: Store, view: View, reviewer: str, *, start: int, most: int) -> list[Line]:
+    """Some edges of a view.
+
+    Args:
+        store: where they are.
+        view: the filter and the order.
+        reviewer: whose verdicts are shown.
+        start: how many to skip.
+        most: how many to take.
+    """
+    where, parameters = view.where()
+    # The ranks first, from an index: rows that are skipped are not looked at.
+    chosen = f"SELECT rank FROM edges WHERE {where} ORDER BY {view.key}, edges.rank LIMIT ? OFFSET ?"
+    found = store.rows(
+        f"SELECT edges.rank, u, v, score, status, COALESCE(verdict, 'open') FROM ({chosen}) AS chosen"
+        " JOIN edges ON edges.rank = chosen.rank"
+        " LEFT JOIN decisions ON decisions.rank = edges.rank AND decisions.reviewer = ?"
+        f" ORDER BY {view.key}, edges.rank",
+        [*parameters, most, start, reviewer],
+    )
+    return [Line(*row) for row in found]
+
+
+def before(store: Store, view: View, rank: int) -> int:
+    """How many edges of a view stand before an edge, which need not be in the view itself."""
+    where, parameters = view.where()
+    query = f"SELECT COUNT(*) FROM edges WHERE {where} AND ({view.key}, edges.rank) < ({_key_of(view)}, ?)"
+    return int(store.rows(query, [*parameters, rank, rank])[0][0])
+
+
+def following(store: Store, view: View, rank: int) -> int | None:
+    """The edge of a view that stands behind an edge."""
+    return _beside(store, view, rank, ">", "")
+
+
+def preceding(store: Store, view: View, rank: int) -> int | None:
+    """The edge of a view that stands before an edge."""
+    return _beside(store, view, rank, "<", " DESC")
+
+
+def _beside(store: Store, view: View, rank: int, side: str, direction: str) -> int | None:
+    where, parameters = view.where()
+    found = store.rows(
+        f"SELECT rank FROM edges WHERE {where} AND ({view.key}, edges.rank) {side} ({_key_of(view)}, ?)"
+        f" ORDER BY {view.key}{direction}, edges.rank{direction} LIMIT 1",
+        [*parameters, rank, rank],
+    )
+    return int(found[0][0]) if found else None
+
+
+def _key_of(view: View) -> str:
+    """The key of the edge whose rank is the parameter."""
+    return f"(SELECT {view.key.replace('edges.', 'own.')} FROM edges AS own WHERE own.rank = ?)"
+
+
+def class_pairs(store: Store) -> list[tuple[int, int, int]]:
+    """Which two classes the edges join, and how many edges: (low, high, count), the most frequent first."""
+    return [
+        (low, high, count)
+        for low, high, count in store.rows(
+            "SELECT low, high, COUNT(*) FROM edges WHERE low IS NOT NULL GROUP BY low, high ORDER BY 3 DESC, 1, 2"
+        )
+    ]

@@ -1,0 +1,120 @@
+"""Attackers that are simulated: quick versions of those that are feared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from focusedcleaner.attacks.blocks import PRBCD
+from focusedcleaner.attacks.dice import Dice
+from focusedcleaner.attacks.loss import AttackerLoss
+from focusedcleaner.attacks.minmax import MinMax
+from focusedcleaner.attacks.random import RandomAttack
+from focusedcleaner.attacks.search import Excluded, best_pairs
+from focusedcleaner.errors import InputError
+from focusedcleaner.graph import Graph, IntArray
+from focusedcleaner.surrogate import Implicit, PairGradient, Surrogate
+
+ALL_PAIRS = 10_000
+"""Nodes up to which a simulated attacker looks at every pair; beyond, at a sample of them."""
+SAMPLED_PAIRS = 2_000_000
+STEPS = 10
+"""Gradients that the simulated METTACK takes; it inserts as many edges after each."""
+WEIGHT_DECAY = 1e-3
+"""Of the attacked surrogate, as our METTACK has it."""
+
+Attacker = Callable[[Graph, int, np.random.Generator], IntArray]
+"""Plants a number of edges in a graph whose labels are known or guessed: their ends, u < v."""
+
+
+def plant_by_gradient(graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
+    """METTACK in a few large steps: after each meta-gradient the best pairs are inserted, not too many at one node."""
+    planted = np.empty((0, 2), dtype=np.int64)
+    poisoned, loss = graph, None
+    for step in range(1, STEPS + 1):
+        size = budget * step // STEPS - len(planted)
+        if size <= 0:
+            continue
+        surrogate = Surrogate(poisoned, inner=Implicit(WEIGHT_DECAY))
+        fitted = surrogate.fit()
+        loss = loss or AttackerLoss(graph, fitted.logits.argmax(1), 0.0)
+        gradient = surrogate.meta_gradient(fitted, loss.signal(fitted.logits))
+        chosen = _spread(_promising(gradient, poisoned, 3 * size, rng), size, max(2, size // 8))
+        planted = np.concatenate([planted, chosen])
+        poisoned = poisoned.with_edges(chosen)
+    return planted
+
+
+def _promising(gradient: PairGradient, graph: Graph, wanted: int, rng: np.random.Generator) -> IntArray:
+    """The pairs without an edge whose insertion raises the loss most, the best first."""
+    front, back = gradient.factors()
+    if graph.num_nodes <= ALL_PAIRS:
+        return best_pairs(front, back, Excluded(graph.edges), wanted)[0]
+    pairs = _sampled_pairs(graph, rng)
+    pairs = pairs[~np.isin(pairs[:, 0] * graph.num_nodes + pairs[:, 1], graph.edge_keys)]
+    parts = np.array_split(pairs, max(1, len(pairs) // 100_000))
+    values = np.concatenate([(front[part[:, 0]] * back[part[:, 1]]).sum(1).numpy() for part in parts])
+    return pairs[np.argsort(-values, kind="stable")[:wanted]]
+
+
+def _sampled_pairs(graph: Graph, rng: np.random.Generator) -> IntArray:
+    """Random pairs, half of them with a training node, where attackers like to be."""
+    assert graph.split is not None
+    first = rng.integers(0, graph.num_nodes, SAMPLED_PAIRS)
+    first[::2] = rng.choice(graph.split.train, len(first[::2]))
+    pairs = np.sort(np.stack([first, rng.integers(0, graph.num_nodes, SAMPLED_PAIRS)], axis=1), axis=1)
+    return np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0)
+
+
+def _spread(pairs: IntArray, size: int, most: int) -> IntArray:
+    """The first ``size`` pairs of which no node has more than ``most``."""
+    taken: dict[int, int] = {}
+    chosen = []
+    for u, v in pairs.tolist():
+        if taken.get(u, 0) < most and taken.get(v, 0) < most:
+            taken[u], taken[v] = taken.get(u, 0) + 1, taken.get(v, 0) + 1
+            chosen.append((u, v))
+        if len(chosen) == size:
+            break
+    return np.array(chosen, dtype=np.int64).reshape(-1, 2)
+
+
+def plant_by_relaxation(graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
+    """MinMax in few iterations; PRBCD where a graph is too large for it."""
+    seed = int(rng.integers(2**31))
+    if graph.num_nodes <= ALL_PAIRS:
+        return MinMax(iterations=12, samples=3).poison(graph, budget, seed=seed).added
+    return PRBCD(epochs=20).poison(graph, budget, seed=seed).added
+
+
+def plant_between_classes(graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
+    """DICE, insertions only: random pairs of different classes."""
+    return Dice(share_removed=0.0).poison(graph, budget, seed=int(rng.integers(2**31))).added
+
+
+def plant_at_random(graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
+    """Random pairs."""
+    return RandomAttack().poison(graph, budget, seed=int(rng.integers(2**31))).added
+
+
+ATTACKERS: dict[str, Attacker] = {
+    "mettack": plant_by_gradient,
+    "minmax": plant_by_relaxation,
+    "dice": plant_between_classes,
+    "random": plant_at_random,
+}
+"""Who can be simulated."""
+
+
+def attackers(names: str) -> dict[str, Attacker]:
+    """Attackers by name, several by commas.
+
+    >>> list(attackers("dice, random"))
+    ['dice', 'random']
+    """
+    wanted = [name.strip() for name in names.split(",")]
+    for name in wanted:
+        if name not in ATTACKERS:
+            raise InputError(f"there is no simulated attacker {name!r}; there are {', '.join(ATTACKERS)}")
+    return {name: ATTACKERS[name] for name in wanted}

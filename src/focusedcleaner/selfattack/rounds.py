@@ -1,0 +1,139 @@
+"""From suspicion to probability: attack the graph without the suspects, learn to recognize it, suspect again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from focusedcleaner.choice import without_isolating
+from focusedcleaner.graph import FloatArray, Graph, IntArray
+from focusedcleaner.selfattack.attackers import Attacker
+from focusedcleaner.selfattack.clues import Clues, Examiner
+from focusedcleaner.selfattack.shift import shifted
+
+LEAST_PLANTED = 0.03
+"""Share of the edges that a simulated attacker plants at least: a learner needs examples."""
+FIRST_PLANTED = 0.1
+"""The same in the first round, when nothing is known yet."""
+MARGIN = 1.0
+MOST_GENUINE = 100_000
+"""Edges of an attacked graph that the learner sees as genuine, at most; a sample of them where there are more."""
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What a round makes of every edge."""
+
+    planted: FloatArray
+    """E probabilities."""
+    shares: FloatArray
+    """How common the edges of each kind are: genuine ones, then those of each attacker."""
+
+    @property
+    def number(self) -> float:
+        """How many edges are planted, by expectation."""
+        return float(self.planted.sum())
+
+
+@dataclass(frozen=True)
+class Investigation:
+    """Stochastic expectation-maximization: which edges of a graph were planted?
+
+    A round draws the planted edges from the opinion of the round before, takes them out, lets each attacker plant as
+    many in what is left, and trains a classifier to tell genuine edges from those of each attacker by their clues. Its
+    opinion of the real graph's edges, corrected for how common each kind is there (`shifted`), is the round's.
+
+    The first round has no opinion to draw from: it takes out the edges whose ends agree least in class and attributes.
+
+    Args:
+        graph: as the defender sees it.
+        attackers: by name.
+        first_cut: the share of the edges that the first round takes out: more than any attacker plants.
+        trees: of the classifier.
+        seed: fixes everything random.
+    """
+
+    graph: Graph
+    attackers: Mapping[str, Attacker]
+    first_cut: float
+    trees: int
+    seed: int
+    examiner: Examiner
+    clues: Clues
+
+    @classmethod
+    def of(
+        cls, graph: Graph, attackers: Mapping[str, Attacker], *, first_cut: float, trees: int, seed: int
+    ) -> Investigation:
+        """Look at the graph once; all rounds use the clues."""
+        examiner = Examiner(graph)
+        return cls(graph, attackers, first_cut, trees, seed, examiner, examiner.clues(graph))
+
+    def first_suspicion(self) -> FloatArray:
+        """A rough score of every edge: disagreement in class, seen both ways, and in attributes."""
+        score = -self.clues["agreement"]
+        if self.examiner.attributes is not None:
+            score = score - self.clues["agreement_by_attributes"] - 8 * self.clues["attribute_similarity"]
+        return score
+
+    def round(self, number: int, before: Opinion | None) -> Opinion:
+        """Round ``number``, from 0 on; it depends on the seed, its number and the opinion before alone."""
+        rng = np.random.default_rng([self.seed, number])
+        if before is None:
+            wanted, order = int(self.first_cut * self.graph.num_edges), np.argsort(-self.first_suspicion())
+            expected = FIRST_PLANTED * self.graph.num_edges
+        else:
+            drawn = rng.random(self.graph.num_edges) < before.planted
+            wanted, order = int(MARGIN * drawn.sum()), np.argsort(-(drawn + before.planted / 2), kind="stable")
+            expected = before.number
+        gone = without_isolating(order[:wanted], self.graph.edges, self.graph.degrees, wanted)
+        rest = self.graph.without_edges(self.graph.edges[gone])
+        table, kinds = self._examples(rest, int(max(expected, LEAST_PLANTED * self.graph.num_edges, 2)), rng)
+        return self._opinion(table, kinds, number)
+
+    def _examples(self, rest: Graph, budget: int, rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.int64]]:
+        """Clues of genuine and planted edges, and who planted them: 0 for nobody."""
+        guessed = replace(rest, labels=self._guessed_labels())
+        tables, kinds = [], []
+        for kind, attacker in enumerate(self.attackers.values(), start=1):
+            poisoned = rest.with_edges(attacker(guessed, budget, rng))
+            who = np.where(np.isin(poisoned.edge_keys, rest.edge_keys), 0, kind)
+            shown = _sample(who, rng)
+            tables.append(self.examiner.clues(poisoned).table[shown])
+            kinds.append(who[shown])
+        return np.concatenate(tables), np.concatenate(kinds)
+
+    def _guessed_labels(self) -> IntArray:
+        """What an attacker knows: every node's class. Here, the likeliest where it is unknown."""
+        guess: IntArray = self.clues.classes.argmax(axis=1)
+        return np.where(self.examiner.labels >= 0, self.examiner.labels, guess)
+
+    def _opinion(self, table: FloatArray, kinds: NDArray[np.int64], number: int) -> Opinion:
+        learner = HistGradientBoostingClassifier(
+            max_iter=self.trees,
+            learning_rate=0.08,
+            max_leaf_nodes=15,
+            min_samples_leaf=20,
+            l2_regularization=1.0,
+            max_features=0.5,
+            early_stopping=False,
+            random_state=(self.seed + number) % 2**32,
+        ).fit(table, kinds)
+        present = learner.classes_
+        trained = np.bincount(kinds, minlength=len(self.attackers) + 1)[present] / len(kinds)
+        found = shifted(learner.predict_proba(self.clues.table), trained)
+        shares = np.zeros(len(self.attackers) + 1)
+        shares[present] = found.shares
+        return Opinion(1 - found.posterior[:, 0], shares)
+
+
+def _sample(who: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """The planted edges and at most `MOST_GENUINE` of the others, by number."""
+    genuine = np.flatnonzero(who == 0)
+    if len(genuine) > MOST_GENUINE:
+        genuine = rng.choice(genuine, MOST_GENUINE, replace=False)
+    return np.sort(np.concatenate([genuine, np.flatnonzero(who)]))
