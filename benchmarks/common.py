@@ -64,13 +64,17 @@ class Results:
 
     def __init__(self, name: str) -> None:
         self.path = RESULTS / f"{name}.json"
-        self.cells: dict[str, Any] = json.loads(self.path.read_text()) if self.path.exists() else {}
+        self.cells: dict[str, Any] = self._kept()
 
     def __contains__(self, cell: str) -> bool:
         return cell in self.cells
 
+    def _kept(self) -> dict[str, Any]:
+        return json.loads(self.path.read_text()) if self.path.exists() else {}
+
     def add(self, cell: str, value: Mapping[str, Any]) -> None:
-        self.cells[cell] = dict(value)
+        """Keep a cell, beside whatever another process has kept in the meantime."""
+        self.cells = {**self.cells, **self._kept(), cell: dict(value)}
         self.path.parent.mkdir(exist_ok=True)
         write_files({self.path: (json.dumps(self.cells, indent=1, sort_keys=True) + "\n").encode()})
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from pathlib import Path
 
 import pytest
 
+from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
-from focusedcleaner.experiments import catalogue
-from focusedcleaner.experiments.cells import Accuracy, Sanitation
+from focusedcleaner.experiments import catalogue, sources
+from focusedcleaner.experiments.cells import Accuracy, Sanitation, Source
 from focusedcleaner.experiments.claims import RULES
 from focusedcleaner.experiments.points import cells_at
 from focusedcleaner.experiments.profiles import QUICK, Profile, small
@@ -190,3 +192,19 @@ def test_axes_columns_and_facets_make_points() -> None:
     ]
     assert points[0][3]["settings"] == {"eta": 0.0, "tau": 0.5}
     assert points[0][0].label == "Cora, METTACK"
+
+
+def test_published_files_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sources.clean_graph.cache_clear()
+    monkeypatch.setattr(sources, "_without_split", lambda data: synthetic(num_nodes=100, seed=0, with_split=False))
+    monkeypatch.setenv("FOCUSEDCLEANER_DATA", str(tmp_path))
+    monkeypatch.setenv("FOCUSEDCLEANER_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(InputError, match=r"authors/cora_splits\.json is in no folder that FOCUSEDCLEANER_DATA names"):
+        sources.clean_graph(Source("cora"))
+    (tmp_path / "authors").mkdir()
+    (tmp_path / "authors" / "cora_splits.json").write_text('{"idx_train": [0, 1], "idx_val": [2], "idx_test": [3]}')
+    with pytest.raises(InputError, match="is not the published file: its SHA-256 is another one"):
+        sources.clean_graph(Source("cora"))
+    with pytest.raises(InputError, match="there is no split 'mine'"):
+        sources.clean_graph(Source("cora", "mine"))
+    sources.clean_graph.cache_clear()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from focusedcleaner.attacks import attack
 from focusedcleaner.experiments import cells as cells_module
 from focusedcleaner.experiments.cells import Accuracy, Cell, Poison, Pruning, Sanitation, Source
-from focusedcleaner.experiments.compute import run
+from focusedcleaner.experiments.compute import Arrays, Outcome, run
 from focusedcleaner.experiments.graphs import graph_of, task_of
 from focusedcleaner.experiments.points import cells_at
 from focusedcleaner.experiments.sources import clean_graph
@@ -39,6 +39,13 @@ accuracies = st.builds(
     Accuracy, st.one_of(poisons, sanitations), st.sampled_from(["gcn", "rgcn"]), seed=st.integers(0, 3)
 )
 any_cell = st.one_of(poisons, sanitations, accuracies)
+
+
+def computed(cell: Cell, arrays: Arrays | None = None) -> Outcome:
+    """What comes of a cell that builds on others with these arrays."""
+    outcome = run(task_of(cell, lambda _: arrays or {}))
+    assert isinstance(outcome, Outcome)
+    return outcome
 
 
 @settings(max_examples=60, deadline=None)
@@ -103,37 +110,37 @@ def test_an_attack_in_order_is_run_once_for_all_powers() -> None:
 @pytest.mark.parametrize("power", [0.05, 0.1, 0.25])
 def test_a_smaller_power_is_what_the_attack_does_with_it(power: float) -> None:
     poison = Poison(SMALL, "mettack", power)
-    outcome = run(task_of(poison.run, lambda cell: {}))
-    graph = graph_of(poison, lambda cell: outcome.arrays)  # type: ignore[union-attr]
+    outcome = computed(poison.run)
+    graph = graph_of(poison, lambda cell: outcome.arrays)
     assert graph == attack("mettack").poison(clean_graph(SMALL), power).graph
 
 
 def test_nettack_flips_so_often_at_each_of_forty_targets() -> None:
     source = Source("synthetic-200", "random 0")
     poison = Poison(source, "nettack", 2)
-    outcome = run(task_of(poison.run, lambda cell: {}))
-    targets, flips = outcome.arrays["targets"], outcome.arrays["flips"]  # type: ignore[union-attr]
+    outcome = computed(poison.run)
+    targets, flips = outcome.arrays["targets"], outcome.arrays["flips"]
     clean = clean_graph(source)
     assert len(set(targets.tolist())) == 40
     assert set(targets.tolist()) <= set(clean.split.test.tolist())  # type: ignore[union-attr]
     times = [sum(target in pair for pair in flips.tolist()) for target in targets.tolist()]
     assert min(times) >= 1
     assert len(flips) <= 80
-    graph = graph_of(poison, lambda cell: outcome.arrays)  # type: ignore[union-attr]
+    graph = graph_of(poison, lambda cell: outcome.arrays)
     assert len(graph.added_edges(clean)) + len(clean.added_edges(graph)) == len(flips)
-    accuracy = task_of(Accuracy(poison, "gcn", nodes="targets"), lambda cell: outcome.arrays)  # type: ignore[union-attr]
+    accuracy = task_of(Accuracy(poison, "gcn", nodes="targets"), lambda cell: outcome.arrays)
     assert accuracy.targets is targets
-    after = run(accuracy).values["accuracy"]  # type: ignore[union-attr]
-    assert after < 0.9, "a GCN got every one of them right on the clean graph"  # type: ignore[operator]
+    after = computed(accuracy.cell, outcome.arrays).values["accuracy"]
+    assert after is not None
+    assert after < 0.9, "a GCN got every one of them right on the clean graph"
 
 
 def test_a_pruning_hits_as_often_as_it_says() -> None:
     poison = Poison(SMALL, "mettack", 0.1)
-    made = run(task_of(poison.run, lambda cell: {})).arrays  # type: ignore[union-attr]
+    made = computed(poison.run).arrays
     found = []
     for share, hits in ((1.0, 1.0), (1.0, 0.5), (0.5, 1.0), (1.0, 0.0), (0.0, 1.0)):
-        outcome = run(task_of(Pruning(poison, share, hits), lambda cell: made))
-        values = outcome.values  # type: ignore[union-attr]
+        values = computed(Pruning(poison, share, hits), made).values
         found.append((values["removed"], values["cr"], values["esr"]))
     planted = found[0][0]
     assert found[0] == (planted, 1.0, 1.0)

@@ -27,6 +27,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "gasoline": {"folds": 2},
     "gasoline-d": {"folds": 2},
     "focused-ensemble": {"edges_per_round": 20},
+    "focused-self-attack": {"edges_per_round": 20, "rounds": 1, "trees": 3, "attackers": "dice"},
     "self-attack": {"rounds": 1, "trees": 3, "attackers": "dice,random"},
 }
 SENSIBLE: dict[str, dict[str, Any]] = {

@@ -6,6 +6,7 @@
     sanitized.npz   the cleaned graph
     trace.csv       what each round saw
     report.html     all of this for people
+    missing.csv     only where it was asked for: edges that the attacker may have removed
     checkpoint.npz  only while the run is interrupted: what it goes on from
 
 While a run is under way its folder is a hidden one beside its place (``.RUN.part``), and a run that goes on after an
@@ -38,7 +39,7 @@ from focusedcleaner.graph import FloatArray, Graph, IntArray
 from focusedcleaner.sanitizers.base import Estimate, Sanitation, no_pairs, no_scores
 
 RECORD, REMOVED, ADDED, GRAPH, TRACE = "run.json", "removed.csv", "added.csv", "sanitized.npz", "trace.csv"
-CHECKPOINT, REPORT = "checkpoint.npz", "report.html"
+CHECKPOINT, REPORT, MISSING = "checkpoint.npz", "report.html", "missing.csv"
 Status = Literal["complete", "interrupted"]
 _SAME = ("method", "settings", "budget", "seed")
 
@@ -108,10 +109,10 @@ class RunFolder:
         save_graph(sanitation.graph, self.work / GRAPH)
         graph, added = sanitation.poisoned, {}
         if len(sanitation.added):
-            added = {self.work / ADDED: _edges_csv(graph, sanitation.added, sanitation.added_scores, {})}
+            added = {self.work / ADDED: edges_csv(graph, sanitation.added, sanitation.added_scores, {})}
         write_files(
             {
-                self.work / REMOVED: _edges_csv(graph, sanitation.removed, sanitation.scores, sanitation.evidence),
+                self.work / REMOVED: edges_csv(graph, sanitation.removed, sanitation.scores, sanitation.evidence),
                 **added,
                 self.work / TRACE: _csv(sanitation.trace),
                 self.work / RECORD: _json(about),
@@ -120,6 +121,7 @@ class RunFolder:
         if self.work != self.path:
             with naming(self.path):
                 os.rename(self.work, self.path)
+        (self.path / MISSING).unlink(missing_ok=True)  # it told of the graph as it was before
         if status == "complete":
             (self.path / CHECKPOINT).unlink(missing_ok=True)
         write_report(sanitation, self.path / REPORT, truth=truth, about=about)
@@ -194,7 +196,8 @@ def _json(thing: Mapping[str, Any]) -> bytes:
     return f"{json.dumps(thing, indent=2, ensure_ascii=False)}\n".encode()
 
 
-def _edges_csv(graph: Graph, edges: IntArray, scores: FloatArray, evidence: Mapping[str, NDArray[Any]]) -> bytes:
+def edges_csv(graph: Graph, edges: IntArray, scores: FloatArray, evidence: Mapping[str, NDArray[Any]]) -> bytes:
+    """A table of edges: rank, both ends by the ids of the graph's owner, score, and a column per kind of evidence."""
     u, v = ([graph.name(node) for node in ends] for ends in edges.reshape(-1, 2).T)
     return _csv({"rank": np.arange(1, len(u) + 1), "u": u, "v": v, "score": scores, **evidence})
 
@@ -286,18 +289,18 @@ def read_run(path: str | os.PathLike[str]) -> Run:
         raise InputError(f"{folder}: is not a run folder: it has no {RECORD}")
     about = read_record(folder)
     graph = load_graph(folder / GRAPH)
-    removed, values = _read_edges(folder / REMOVED, graph)
+    removed, values = read_edges(folder / REMOVED, graph)
     if about["removed"] != len(removed):
         raise InputError(f"{folder}: {RECORD} tells of {about['removed']} removed edges, {REMOVED} of {len(removed)}")
     added, more = no_pairs(), {"score": no_scores()}
     if about.get("added"):
-        added, more = _read_edges(folder / ADDED, graph)
+        added, more = read_edges(folder / ADDED, graph)
         if about["added"] != len(added):
             raise InputError(f"{folder}: {RECORD} tells of {about['added']} added edges, {ADDED} of {len(added)}")
     return Run(folder, about, graph, removed, values.pop("score"), values, added, more["score"])
 
 
-def _read_edges(path: Path, graph: Graph) -> tuple[IntArray, dict[str, NDArray[Any]]]:
+def read_edges(path: Path, graph: Graph) -> tuple[IntArray, dict[str, NDArray[Any]]]:
     """The edges of a table by their nodes' numbers, and its other columns."""
     with naming(path):
         rows = list(csv.reader(io.StringIO(read_text(path), newline="")))

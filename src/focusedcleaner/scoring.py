@@ -69,6 +69,40 @@ def score(removed: ArrayLike, *, poisoned: Graph, clean: Graph) -> Score:
     return Score(int(planted.sum()), gone.num_edges, int(hits.sum()))
 
 
+@dataclass(frozen=True)
+class Restored:
+    """Proposed edges against those that the attacker removed; ratios lie in [0, 1], NaN for 0/0."""
+
+    cut: int
+    """The edges that the clean graph has and the poisoned one has not."""
+    proposed: int
+    hits: int
+    """Proposals that the attacker had removed."""
+
+    @property
+    def precision(self) -> float:
+        """hits / proposed."""
+        return _ratio(self.hits, self.proposed)
+
+    @property
+    def recall(self) -> float:
+        """hits / cut."""
+        return _ratio(self.hits, self.cut)
+
+
+def score_restored(proposed: ArrayLike, *, poisoned: Graph, clean: Graph) -> Restored:
+    """Compare proposed edges (M × 2) with those that the clean graph has and the poisoned one has not.
+
+    >>> clean, poisoned = Graph(4, [[0, 1], [1, 2], [2, 3]]), Graph(4, [[0, 1]])
+    >>> found = score_restored([[1, 2], [0, 3]], poisoned=poisoned, clean=clean)
+    >>> found.hits, found.cut, found.precision, found.recall
+    (1, 2, 0.5, 0.5)
+    """
+    cut = Graph(clean.num_nodes, clean.added_edges(poisoned))
+    pairs = Graph.from_pairs(clean.num_nodes, proposed)
+    return Restored(cut.num_edges, pairs.num_edges, int(np.isin(pairs.edge_keys, cut.edge_keys).sum()))
+
+
 def aligned(truth: Graph, graph: Graph) -> Graph:
     """The truth with its nodes numbered as the graph's: by their names, or as they are where one has no names."""
     known = {truth.name(node): node for node in range(truth.num_nodes)}

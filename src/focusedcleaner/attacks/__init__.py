@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from focusedcleaner.attacks.adaptive import Adaptive
 from focusedcleaner.attacks.base import Attack, Interrupted, Poisoning, Progress
 from focusedcleaner.attacks.blocks import GRBCD, PRBCD
 from focusedcleaner.attacks.dice import Dice
@@ -18,6 +19,7 @@ __all__ = [
     "GRBCD",
     "PGD",
     "PRBCD",
+    "Adaptive",
     "Attack",
     "Dice",
     "Interrupted",
@@ -41,6 +43,7 @@ ATTACKS: Registry[Attack] = Registry(
     Method("nettack", Nettack),
     Method("prbcd", PRBCD),
     Method("grbcd", GRBCD),
+    Method("adaptive", Adaptive),
 )
 """Every attack that is known by name."""
 

@@ -179,8 +179,8 @@ def sanitize(
         str | None,
         typer.Option(
             "--budget",
-            help="Edges that may be removed: 10%, 0.1 (a share), 500 (a number), or auto: the method chooses, if it can. "
-            "\\[default: auto if it can, else 10%]",
+            help="Edges that may be removed: 10%, 0.1 (a share), 500 (a number), or auto: the method chooses, if it "
+            "can. \\[default: auto if it can, else 10%]",
             show_default=False,
         ),
     ] = None,
@@ -309,6 +309,26 @@ def apply(
 
 
 @app.command()
+def restore(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder that sanitize wrote.")],
+    limit: Annotated[
+        str, typer.Option("--limit", help="Edges to propose at most: 100, or 1% of the cleaned graph's edges.")
+    ] = "100",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Also write the cleaned graph with the proposals inserted."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the graph file if it exists.")] = False,
+    seed: SeedOption = 0,
+    json: JsonOption = False,
+) -> None:
+    """Propose edges that the attacker may have removed; none is inserted unless --out asks for it."""
+    from focusedcleaner.cli.restore import Request, run
+
+    run(Request(run_folder, limit, seed, out, force), json=json)
+
+
+@app.command()
 def reproduce(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="NAME", help="Experiments by name (see --list).", show_default=False)
@@ -331,9 +351,7 @@ def reproduce(
     store: Annotated[
         Path | None, typer.Option("--store", metavar="FOLDER", help="Where results are kept and looked for.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FOLDER", help="Where tables and figures go.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Where tables and figures go.")] = None,
     only: Annotated[str, typer.Option("--only", metavar="TEXT", help="Cells with this text in their name.")] = "",
     max_minutes: Annotated[
         float | None, typer.Option("--max-minutes", min=0, help="Start no cell after so many minutes.")

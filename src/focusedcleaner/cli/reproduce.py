@@ -76,7 +76,7 @@ class Request:
             return Profile(data=chosen) if chosen else FULL
         if len(chosen) > 1 or (chosen and chosen != QUICK.data):
             raise InputError("the quick profile runs on cora, or on a small graph of its own with --data synthetic")
-        return QUICK if (not chosen and _at_hand("cora")) or chosen else small()
+        return QUICK if chosen or _at_hand("cora") else small()
 
     @property
     def whole(self) -> bool:
@@ -153,8 +153,13 @@ def _engine(request: Request, cells: int) -> Engine:
         raise InputError(f"there is no engine {request.engine!r}; there are local and ray")
     if request.address is not None:
         raise InputError("--address goes with --engine ray")
-    workers = min(request.workers or len(os.sched_getaffinity(0)), cells)
+    workers = min(request.workers or _cores(), cells)
     return Inline() if workers == 1 else Processes(workers)
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _tell_plan(store: Store, cells: Sequence[Cell], request: Request) -> None:
@@ -174,7 +179,7 @@ def _tell_plan(store: Store, cells: Sequence[Cell], request: Request) -> None:
         seconds = estimate.total(cell for cell in missing.values() if (cell.kind, cell.method) == (kind, method))
         table.add_row(kind, method, f"{number:,}", f"{number - left:,}", f"{left:,}", duration(seconds))
     screen().print(table)
-    workers = request.workers or len(os.sched_getaffinity(0))
+    workers = request.workers or _cores()
     total = estimate.total(missing.values()) / workers
     screen().print(f"\n{count(len(missing), 'cell')} missing: about {duration(total)} with {count(workers, 'worker')}")
 

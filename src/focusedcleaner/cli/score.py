@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
 from focusedcleaner.cli.console import count, note, percent, print_json, screen
 from focusedcleaner.cli.inputs import Given
+from focusedcleaner.restore.file import read_missing
 from focusedcleaner.runs import read_run
-from focusedcleaner.scoring import Score, aligned
+from focusedcleaner.scoring import Restored, Score, aligned, score_restored
 from focusedcleaner.scoring import score as compare
 
 
@@ -22,16 +24,25 @@ def run(folder: Path, truth: Given, *, json: bool) -> None:
         note(f"{folder} was interrupted: {done.record['removed']:,}{of_how_many} edges were removed")
     clean = aligned(truth.read(), done.poisoned)
     found = compare(done.removed, poisoned=done.poisoned, clean=clean)
+    proposed = read_missing(done)
+    restored = None if proposed is None else score_restored(proposed, poisoned=done.poisoned, clean=clean)
     if json:
-        print_json(fields(found))
-    else:
-        show(found)
+        print_json(fields(found) | ({} if restored is None else {"restored": restored_fields(restored)}))
+        return
+    show(found)
+    if restored is not None:
+        show_restored(restored)
 
 
-def fields(found: Score) -> dict[str, float]:
+def fields(found: Score) -> dict[str, Any]:
     """What ``--json`` prints."""
     names = ("esr", "f1", "cr", "oracle_esr", "attacked", "removed", "hits")
     return {name: getattr(found, name) for name in names}
+
+
+def restored_fields(found: Restored) -> dict[str, float]:
+    """What ``--json`` prints of the proposals that `restore` made."""
+    return {name: getattr(found, name) for name in ("precision", "recall", "cut", "proposed", "hits")}
 
 
 def show(found: Score) -> None:
@@ -57,3 +68,13 @@ def show(found: Score) -> None:
         table.add_row(Text(name, style="bold"), percent(ours), percent(oracle), meaning)
     console.print(table)
     console.print(Text("\nThe oracle knows the truth and removes as many edges.", style="dim"))
+
+
+def show_restored(found: Restored) -> None:
+    """The proposals of `restore`, which count for nothing above."""
+    console = screen()
+    console.print(
+        f"\n{count(found.cut, 'edge')} had been cut by the attacker; restore proposed {found.proposed:,}, "
+        f"{found.hits:,} of them rightly:\n"
+        f"precision {percent(found.precision)}, recall {percent(found.recall)}."
+    )

@@ -40,8 +40,9 @@ def show(run: Run) -> None:
         )
     console.print(facts)
     console.print()
-    console.print(_suspects(run))
-    console.print()
+    if len(run.removed):
+        console.print(_suspects(run))
+        console.print()
     _print_places(run)
 
 

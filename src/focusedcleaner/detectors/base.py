@@ -62,9 +62,14 @@ class Detector(ABC):
 
     name: ClassVar[str]
 
+    def begin(self, graph: Graph, seed: int) -> Memory:
+        """What the first step remembers: nothing, unless a detector has to see the whole graph before it begins."""
+        del graph, seed
+        return {}
+
     @abstractmethod
     def victims(self, view: View, memory: Memory) -> Victims:
-        """Judge the nodes, from the memory of the previous step (empty in the first)."""
+        """Judge the nodes, from the memory of the previous step (what `begin` returned, in the first)."""
 
 
 def reduced_attributes(graph: Graph, *, dtype: torch.dtype, device: torch.device | str) -> Tensor | None:

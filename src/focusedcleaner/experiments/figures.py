@@ -121,7 +121,7 @@ def _lines(plot: Axes, experiment: Experiment, panel: Panel, found: Places) -> N
         if theirs:
             hollow = {**style, "linestyle": ":", "linewidth": 0.9, "markerfacecolor": "white"}
             plot.plot(*zip(*theirs, strict=True), label=THEIRS, **hollow)
-    step = max(1, math.ceil(len(panel.columns) / 7)) if len(panel.columns) != 51 else 10
+    step = next(step for step in (1, 2, 5, 10, 20, 50) if len(panel.columns) / step <= 7)
     plot.set_xticks(range(0, len(panel.columns), step), [column.label for column in panel.columns][::step])
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from focusedcleaner.experiments.cells import Cell
 from focusedcleaner.experiments.store import Known
-from focusedcleaner.files.disk import write_files
+from focusedcleaner.files.disk import naming, write_files
 
 FOLDER = Path(__file__).parent / "results"
 
@@ -51,7 +51,8 @@ def texts(cells: Iterable[Cell], known: Mapping[str, Known]) -> dict[str, str]:
 def write(cells: Iterable[Cell], known: Mapping[str, Known], folder: Path = FOLDER) -> int:
     """Replace the files of a folder by the results of these cells; how many there are."""
     contents = texts(cells, known)
-    folder.mkdir(exist_ok=True)
+    with naming(folder):
+        folder.mkdir(exist_ok=True)
     write_files({folder / name: text.encode() for name, text in contents.items()})
     for path in folder.glob("*.csv"):
         if path.name not in contents:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from functools import lru_cache
+import tomllib
+from functools import cache, lru_cache
+from importlib.resources import files
 from pathlib import Path
 
 from focusedcleaner import datasets
 from focusedcleaner.convert import from_scipy
+from focusedcleaner.datasets.download import checksum
 from focusedcleaner.datasets.sources import DATA, cache_folder
 from focusedcleaner.errors import InputError
 from focusedcleaner.experiments.cells import Poison, Source
@@ -60,12 +63,20 @@ def _without_split(data: str) -> Graph:
 
 
 def _published_file(name: str, whose: str) -> Path:
-    """A file in the data folder or in the cache; it is not downloaded."""
+    """A file in the data folder or in the cache, its checksum verified; it is not downloaded."""
     folder = os.environ.get(DATA)
     places = [Path(folder).expanduser()] if folder else []
-    for place in (*places, cache_folder()):
-        if (place / name).is_file():
-            return place / name
+    for path in (place / name for place in (*places, cache_folder())):
+        if path.is_file():
+            if checksum(path) != _checksums().get(name):
+                raise InputError(f"{path} is not the published file: its SHA-256 is another one")
+            return path
     raise InputError(
         f"{name} is in no folder that {DATA} names and not in the cache {cache_folder()}: get it from {whose}"
     )
+
+
+@cache
+def _checksums() -> dict[str, str]:
+    text = (files("focusedcleaner.experiments") / "data" / "files.toml").read_text(encoding="utf-8")
+    return dict(tomllib.loads(text)["sha256"])

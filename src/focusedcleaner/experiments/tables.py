@@ -80,7 +80,9 @@ def _rich(panel: Panel, found: Mapping[tuple[str, str], Entry]) -> Table:
         table.add_column(column.label, justify="right")
     for row in panel.rows:
         places = [found[row.id, column.id] for column in columns]
-        table.add_row(row.label, *(Text.assemble(place.text, (f" {place.beside}".rstrip(), "dim")) for place in places))
+        texts = [place.text if place.values or place.reason else "–" for place in places]
+        beside = [(f" {place.beside}".rstrip(), "dim") for place in places]
+        table.add_row(row.label, *(Text.assemble(*both) for both in zip(texts, beside, strict=True)))
     return table
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from focusedcleaner.detectors import ClassDiv, Ensemble, LinkPred, NoDetector
+from focusedcleaner.detectors import ClassDiv, Ensemble, LinkPred, NoDetector, PlantedEdges
 from focusedcleaner.registry import Method, Registry
 from focusedcleaner.sanitizers.agreement import Agreement
 from focusedcleaner.sanitizers.base import Interrupted, Progress, Sanitation, Sanitizer
@@ -65,6 +65,12 @@ SANITIZERS: Registry[Sanitizer] = Registry(
         FocusedCleaner,
         {"detector": {"ensemble": Ensemble}, "inner": _INNER},
         "FocusedCleaner around nodes that ClassDiv and LinkPred both name, or either (rule=either)",
+    ),
+    Method(
+        "focused-self-attack",
+        FocusedCleaner,
+        {"detector": {"self-attack": PlantedEdges}, "inner": _INNER},
+        "FocusedCleaner around nodes at an edge that self-attack finds planted",
     ),
     Method(
         "self-attack",

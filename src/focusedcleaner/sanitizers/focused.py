@@ -89,7 +89,7 @@ class _Cleaning:
     """One sanitation under way: the structure as it stands, and what each round computes from it."""
 
     def __init__(self, cleaner: FocusedCleaner, graph: Graph, budget: int, seed: int) -> None:
-        self.cleaner, self.edges, self.budget, self.seed = cleaner, graph.edges, budget, seed
+        self.cleaner, self.graph, self.edges, self.budget, self.seed = cleaner, graph, graph.edges, budget, seed
         self.detector = detector_of(cleaner.detector)
         precision = torch.float64 if graph.num_edges < SINGLE_PRECISION_FROM else torch.float32
         self.surrogate = Surrogate(graph, inner=cleaner.inner, dtype=precision)
@@ -138,7 +138,8 @@ class _Cleaning:
 
     def _victims(self, logits: Tensor, journal: Journal) -> Victims:
         view = View(self.structure, logits, self.reduced, round_seed(self.seed, journal.rounds))
-        return self.detector.victims(view, journal.part("detector."))
+        memory = journal.part("detector.") if journal.rounds else self.detector.begin(self.graph, self.seed)
+        return self.detector.victims(view, memory)
 
     def _validation_share(self, removed: int) -> float:
         """λ; 0 where nobody validates, so that the test nodes' own predictions lead from the start."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
@@ -16,26 +17,18 @@ class Surroundings:
     """What both networks need of a graph with some of its edges (E × 2)."""
 
     def __init__(self, graph: Graph, edges: IntArray) -> None:
-        bare = Graph(graph.num_nodes, edges)
         self.num_nodes = graph.num_nodes
         self.ends = torch.tensor(edges.T)
         self.attributes = attributes(graph)
-        self.propagate = propagation(bare)
+        self.propagate = propagation(Graph(graph.num_nodes, edges))
         similar = np.ones(len(edges)) if graph.attributes is None else np.maximum(attribute_cosines(graph, edges), 0.0)
-        weighted = bare.adjacency()
-        weighted.data = similar[_edge_of_entry(bare, edges)]
+        both_ways = np.concatenate([edges, edges[:, ::-1]]).T
+        shape = graph.num_nodes, graph.num_nodes
+        weighted = sp.coo_array((np.concatenate([similar, similar]), tuple(both_ways)), shape=shape).tocsr()
         self.weighted = Operator(weighted, symmetric=True)
         """A′."""
         self.strengths = torch.tensor(weighted.sum(axis=1), dtype=torch.float32).unsqueeze(1)
         """The row sums of A′, N × 1."""
-
-
-def _edge_of_entry(graph: Graph, edges: IntArray) -> IntArray:
-    """The edge that each entry of the adjacency matrix stands for."""
-    matrix = graph.adjacency()
-    rows = np.repeat(np.arange(graph.num_nodes), np.diff(matrix.indptr))
-    keys = np.minimum(rows, matrix.indices) * graph.num_nodes + np.maximum(rows, matrix.indices)
-    return np.searchsorted(edges[:, 0] * graph.num_nodes + edges[:, 1], keys)
 
 
 class Encoder(nn.Module):

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focusedcleaner.checkpoint import Checkpoint
-from focusedcleaner.choice import by_suspicion, without_isolating
+from focusedcleaner.choice import without_isolating
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph
 from focusedcleaner.sanitizers.base import Estimate, Findings, FindingsSoFar, Progress, Sanitizer
 from focusedcleaner.selfattack.attackers import attackers
-from focusedcleaner.selfattack.rounds import Investigation, Opinion
+from focusedcleaner.selfattack.rounds import KEPT, Investigation, Opinion, mean_opinion
 from focusedcleaner.settings import as_json
 
 _SPREAD = 1.645
@@ -29,16 +29,14 @@ class SelfAttack(Sanitizer):
 
         q ← P(planted | clues) by a classifier of the edges that attackers plant in G − Z,  Z drawn from the last q,
 
-    corrected for how common planted edges are in G itself. The last rounds' q are averaged. The edges of largest q go;
+    corrected for how common planted edges are in G itself. The edges of largest q go;
     with ``budget="auto"`` those of q > threshold, which is while an edge is more likely planted than genuine.
 
     The correction is that of Saerens, Latinne, Decaestecker: "Adjusting the Outputs of a Classifier to New a Priori
     Probabilities: A Simple Procedure", Neural Computation 2002. How it works, where it fails: docs/self-attack.md.
 
     Args:
-        rounds: how often the graph is attacked.
-        kept: the last rounds whose opinions are averaged.
-        first_cut: the share of the edges that is taken out, on first suspicion, before the first attack.
+        rounds: how often the graph is attacked; q is the mean of the last three rounds.
         attackers: who is simulated, by commas: mettack, minmax, dice, random.
         trees: of the classifier (histogram gradient boosting).
         threshold: the probability from which on an edge goes when the budget is the method's own choice.
@@ -54,18 +52,14 @@ class SelfAttack(Sanitizer):
     name: ClassVar[str] = "self-attack"
 
     rounds: int = 5
-    kept: int = 3
-    first_cut: float = 0.3
     attackers: str = "mettack,minmax,dice,random"
-    trees: int = 80
+    trees: int = 60
     threshold: float = 0.5
 
     def __post_init__(self) -> None:
         attackers(self.attackers)
-        if min(self.rounds, self.kept, self.trees) < 1:
-            raise InputError("rounds, kept and trees must be 1 or above")
-        if not (0 < self.first_cut < 1 and 0 <= self.threshold <= 1):
-            raise InputError("first_cut and threshold lie between 0 and 1")
+        if min(self.rounds, self.trees) < 1 or not 0 <= self.threshold <= 1:
+            raise InputError("rounds and trees must be 1 or above, and threshold lies between 0 and 1")
 
     @property
     def chooses_budget(self) -> bool:
@@ -82,9 +76,7 @@ class SelfAttack(Sanitizer):
         goal = graph.num_edges if budget is None else budget
         inquiry: Investigation | None = None
         try:
-            inquiry = Investigation.of(
-                graph, attackers(self.attackers), first_cut=self.first_cut, trees=self.trees, seed=seed
-            )
+            inquiry = Investigation.of(graph, attackers(self.attackers), trees=self.trees, seed=seed)
             while len(opinions) < self.rounds:
                 opinions = [*opinions, inquiry.round(len(opinions), opinions[-1] if opinions else None)]
                 keeper.save(_arrays(opinions))
@@ -98,9 +90,8 @@ class SelfAttack(Sanitizer):
 
     def _findings(self, inquiry: Investigation, opinions: list[Opinion], budget: int | None, seed: int) -> Findings:
         graph, clues = inquiry.graph, inquiry.clues
-        last = opinions[-self.kept :]
-        planted = np.mean([opinion.planted for opinion in last], axis=0)
-        order = by_suspicion(planted, seed)
+        planted = mean_opinion(opinions)
+        order = np.lexsort((-inquiry.first_suspicion(), -planted))
         if budget is None:
             order = order[planted[order] > self.threshold]
         size = len(order) if budget is None else budget
@@ -119,7 +110,7 @@ class SelfAttack(Sanitizer):
             "estimated_planted": np.array([opinion.number for opinion in opinions]),
             **{f"share_{kind}": np.array([o.shares[place] for o in opinions]) for place, kind in enumerate(kinds)},
         }
-        return Findings(removed, planted[removed], evidence, trace, estimate=estimated(planted, last))
+        return Findings(removed, planted[removed], evidence, trace, estimate=estimated(planted, opinions[-KEPT:]))
 
 
 def estimated(planted: FloatArray, opinions: list[Opinion]) -> Estimate:

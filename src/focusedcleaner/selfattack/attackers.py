@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from focusedcleaner.attacks.base import Attack
 from focusedcleaner.attacks.blocks import PRBCD
 from focusedcleaner.attacks.dice import Dice
 from focusedcleaner.attacks.loss import AttackerLoss
@@ -19,8 +20,9 @@ from focusedcleaner.surrogate import Implicit, PairGradient, Surrogate
 ALL_PAIRS = 10_000
 """Nodes up to which a simulated attacker looks at every pair; beyond, at a sample of them."""
 SAMPLED_PAIRS = 2_000_000
-STEPS = 10
-"""Gradients that the simulated METTACK takes; it inserts as many edges after each."""
+FEWEST_STEPS, MOST_STEPS, PAIRS_IN_ALL = 20, 60, 50_000_000
+"""Gradients that the simulated METTACK takes, with as many insertions after each: more on small graphs, where all pairs
+are looked at in no time. METTACK itself takes a gradient for every flip."""
 WEIGHT_DECAY = 1e-3
 """Of the attacked surrogate, as our METTACK has it."""
 
@@ -32,15 +34,16 @@ def plant_by_gradient(graph: Graph, budget: int, rng: np.random.Generator) -> In
     """METTACK in a few large steps: after each meta-gradient the best pairs are inserted, not too many at one node."""
     planted = np.empty((0, 2), dtype=np.int64)
     poisoned, loss = graph, None
-    for step in range(1, STEPS + 1):
-        size = budget * step // STEPS - len(planted)
+    steps = int(np.clip(PAIRS_IN_ALL / graph.num_nodes**2, FEWEST_STEPS, MOST_STEPS))
+    for step in range(1, steps + 1):
+        size = budget * step // steps - len(planted)
         if size <= 0:
             continue
         surrogate = Surrogate(poisoned, inner=Implicit(WEIGHT_DECAY))
         fitted = surrogate.fit()
         loss = loss or AttackerLoss(graph, fitted.logits.argmax(1), 0.0)
         gradient = surrogate.meta_gradient(fitted, loss.signal(fitted.logits))
-        chosen = _spread(_promising(gradient, poisoned, 3 * size, rng), size, max(2, size // 8))
+        chosen = spread(_promising(gradient, poisoned, 3 * size, rng), size, max(2, size // 4))
         planted = np.concatenate([planted, chosen])
         poisoned = poisoned.with_edges(chosen)
     return planted
@@ -67,7 +70,7 @@ def _sampled_pairs(graph: Graph, rng: np.random.Generator) -> IntArray:
     return np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0)
 
 
-def _spread(pairs: IntArray, size: int, most: int) -> IntArray:
+def spread(pairs: IntArray, size: int, most: int) -> IntArray:
     """The first ``size`` pairs of which no node has more than ``most``."""
     taken: dict[int, int] = {}
     chosen = []
@@ -90,12 +93,20 @@ def plant_by_relaxation(graph: Graph, budget: int, rng: np.random.Generator) -> 
 
 def plant_between_classes(graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
     """DICE, insertions only: random pairs of different classes."""
-    return Dice(share_removed=0.0).poison(graph, budget, seed=int(rng.integers(2**31))).added
+    return _with_room(Dice(share_removed=0.0), graph, budget, rng)
 
 
 def plant_at_random(graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
     """Random pairs."""
-    return RandomAttack().poison(graph, budget, seed=int(rng.integers(2**31))).added
+    return _with_room(RandomAttack(), graph, budget, rng)
+
+
+def _with_room(attack: Attack, graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
+    """What an attack plants; nothing in a graph so small or so dense that there is no room for it."""
+    try:
+        return attack.poison(graph, budget, seed=int(rng.integers(2**31))).added
+    except InputError:
+        return np.empty((0, 2), dtype=np.int64)
 
 
 ATTACKERS: dict[str, Attacker] = {

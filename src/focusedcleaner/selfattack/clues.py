@@ -142,8 +142,8 @@ class Examiner:
         pull = (fitted.probabilities - target) / graph.num_nodes
         columns["training_gradient"] = _scaled(trained.meta_gradient(fitted, pull).edges())
         if len(self.split.val):
-            nodes = torch.from_numpy(self.split.val)
-            truth = one_hot(torch.from_numpy(self.labels[self.split.val]), self.num_classes)
+            nodes = torch.tensor(self.split.val)
+            truth = one_hot(torch.tensor(self.labels[self.split.val]), self.num_classes)
             pull = torch.zeros_like(fitted.logits)
             pull[nodes] = (fitted.probabilities[nodes] - truth) / len(nodes)
             columns["validation_gradient"] = _scaled(trained.meta_gradient(fitted, pull).edges())

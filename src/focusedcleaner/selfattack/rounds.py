@@ -19,7 +19,14 @@ LEAST_PLANTED = 0.03
 """Share of the edges that a simulated attacker plants at least: a learner needs examples."""
 FIRST_PLANTED = 0.1
 """The same in the first round, when nothing is known yet."""
-MARGIN = 1.0
+FIRST_CUT = 0.3
+"""Share of the edges that the first round takes out: more than an attacker plants."""
+MARGIN = 1.05
+"""A round takes out so many times the edges that it draws. What is planted and stays is taught as genuine, and any
+number of such edges would be consistent with itself, so that errors could only make the number smaller; taking out a
+few more pushes the other way."""
+KEPT = 3
+"""Rounds, the last ones, whose opinions are averaged."""
 MOST_GENUINE = 100_000
 """Edges of an attacked graph that the learner sees as genuine, at most; a sample of them where there are more."""
 
@@ -40,6 +47,32 @@ class Opinion:
 
 
 @dataclass(frozen=True)
+class Judge:
+    """What a round has learnt: tells planted edges from genuine ones in any graph over the same nodes."""
+
+    learner: HistGradientBoostingClassifier | None
+    """None where there was nothing to learn from: then everything looks genuine."""
+    trained: FloatArray
+    """How common each kind of edges was where it learnt."""
+
+    def opinion(self, clues: Clues) -> Opinion:
+        """What it makes of a graph's edges by their clues."""
+        if self.learner is None:
+            return Opinion(np.zeros(len(clues.table)), self.trained)
+        present = self.learner.classes_
+        found = shifted(self.learner.predict_proba(clues.table), self.trained[present])
+        shares = np.zeros(len(self.trained))
+        shares[present] = found.shares
+        return Opinion(1 - found.posterior[:, 0], shares)
+
+
+def mean_opinion(opinions: list[Opinion]) -> FloatArray:
+    """The mean of the last `KEPT` rounds' probabilities."""
+    mean: FloatArray = np.mean([opinion.planted for opinion in opinions[-KEPT:]], axis=0)
+    return mean
+
+
+@dataclass(frozen=True)
 class Investigation:
     """Stochastic expectation-maximization: which edges of a graph were planted?
 
@@ -52,26 +85,29 @@ class Investigation:
     Args:
         graph: as the defender sees it.
         attackers: by name.
-        first_cut: the share of the edges that the first round takes out: more than any attacker plants.
         trees: of the classifier.
         seed: fixes everything random.
     """
 
     graph: Graph
     attackers: Mapping[str, Attacker]
-    first_cut: float
     trees: int
     seed: int
     examiner: Examiner
     clues: Clues
 
     @classmethod
-    def of(
-        cls, graph: Graph, attackers: Mapping[str, Attacker], *, first_cut: float, trees: int, seed: int
-    ) -> Investigation:
+    def of(cls, graph: Graph, attackers: Mapping[str, Attacker], *, trees: int, seed: int) -> Investigation:
         """Look at the graph once; all rounds use the clues."""
         examiner = Examiner(graph)
-        return cls(graph, attackers, first_cut, trees, seed, examiner, examiner.clues(graph))
+        return cls(graph, attackers, trees, seed, examiner, examiner.clues(graph))
+
+    def concluded(self, rounds: int) -> FloatArray:
+        """Go through so many rounds; the mean opinion of the last ones, E probabilities."""
+        opinions: list[Opinion] = []
+        for number in range(rounds):
+            opinions.append(self.round(number, opinions[-1] if opinions else None))
+        return mean_opinion(opinions)
 
     def first_suspicion(self) -> FloatArray:
         """A rough score of every edge: disagreement in class, seen both ways, and in attributes."""
@@ -82,9 +118,13 @@ class Investigation:
 
     def round(self, number: int, before: Opinion | None) -> Opinion:
         """Round ``number``, from 0 on; it depends on the seed, its number and the opinion before alone."""
+        return self.judge(number, before).opinion(self.clues)
+
+    def judge(self, number: int, before: Opinion | None) -> Judge:
+        """What round ``number`` learns."""
         rng = np.random.default_rng([self.seed, number])
         if before is None:
-            wanted, order = int(self.first_cut * self.graph.num_edges), np.argsort(-self.first_suspicion())
+            wanted, order = int(FIRST_CUT * self.graph.num_edges), np.argsort(-self.first_suspicion())
             expected = FIRST_PLANTED * self.graph.num_edges
         else:
             drawn = rng.random(self.graph.num_edges) < before.planted
@@ -93,7 +133,7 @@ class Investigation:
         gone = without_isolating(order[:wanted], self.graph.edges, self.graph.degrees, wanted)
         rest = self.graph.without_edges(self.graph.edges[gone])
         table, kinds = self._examples(rest, int(max(expected, LEAST_PLANTED * self.graph.num_edges, 2)), rng)
-        return self._opinion(table, kinds, number)
+        return self._learned(table, kinds, number)
 
     def _examples(self, rest: Graph, budget: int, rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.int64]]:
         """Clues of genuine and planted edges, and who planted them: 0 for nobody."""
@@ -112,7 +152,10 @@ class Investigation:
         guess: IntArray = self.clues.classes.argmax(axis=1)
         return np.where(self.examiner.labels >= 0, self.examiner.labels, guess)
 
-    def _opinion(self, table: FloatArray, kinds: NDArray[np.int64], number: int) -> Opinion:
+    def _learned(self, table: FloatArray, kinds: NDArray[np.int64], number: int) -> Judge:
+        shares = np.bincount(kinds, minlength=len(self.attackers) + 1) / len(kinds)
+        if not kinds.any():  # no room for a single planted edge: nothing can be learnt
+            return Judge(None, shares)
         learner = HistGradientBoostingClassifier(
             max_iter=self.trees,
             learning_rate=0.08,
@@ -122,13 +165,8 @@ class Investigation:
             max_features=0.5,
             early_stopping=False,
             random_state=(self.seed + number) % 2**32,
-        ).fit(table, kinds)
-        present = learner.classes_
-        trained = np.bincount(kinds, minlength=len(self.attackers) + 1)[present] / len(kinds)
-        found = shifted(learner.predict_proba(self.clues.table), trained)
-        shares = np.zeros(len(self.attackers) + 1)
-        shares[present] = found.shares
-        return Opinion(1 - found.posterior[:, 0], shares)
+        )
+        return Judge(learner.fit(table, kinds), shares)
 
 
 def _sample(who: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:

@@ -68,6 +68,8 @@ def _connected(address: str | None, workers: int | None) -> Any:
         import ray
     except ImportError:
         raise MissingExtra("the engine ray", "ray") from None
+    if address is not None:
+        check_reachable(address)
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": False}
     try:
         if address is None:
@@ -80,7 +82,6 @@ def _connected(address: str | None, workers: int | None) -> Any:
                 **quiet,
             )
         else:
-            check_reachable(address)
             ray.init(address=address, **quiet)
     except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
         where = "on this machine" if address is None else f"at {address}"

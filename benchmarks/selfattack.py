@@ -1,0 +1,143 @@
+"""Self-attack on graphs that it was not tuned on, and on those that it was; resumable.
+
+python -m benchmarks.selfattack [--only cora]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common import Results, published, unit
+from focusedcleaner.attacks import Poisoning, attack
+from focusedcleaner.choice import without_isolating
+from focusedcleaner.classifiers import classifier
+from focusedcleaner.errors import InputError
+from focusedcleaner.experiments.cells import Source
+from focusedcleaner.experiments.sources import clean_graph
+from focusedcleaner.graph import Graph, IntArray
+from focusedcleaner.sanitizers import SelfAttack, sanitizer
+from focusedcleaner.sanitizers.self_attack import estimated
+from focusedcleaner.scoring import score
+from focusedcleaner.selfattack.attackers import attackers
+from focusedcleaner.selfattack.rounds import KEPT, Investigation, Opinion, mean_opinion
+
+POWERS = (0.1, 0.25, 0.05, 0.15, 0.2)
+FIRST = ("prognn", "mettack", "minmax")
+OTHERS = ("dice", "random", "prbcd")
+GCNS = 10
+
+
+def cells() -> Iterator[tuple[str, str, float]]:
+    """Data set, origin of the poison, and power: the most telling ones first."""
+    for power in POWERS:
+        for name in ("cora", "citeseer"):
+            yield from ((name, origin, power) for origin in FIRST)
+    yield from ((name, "clean", 0.0) for name in ("cora", "citeseer", "polblogs"))
+    for name in ("cora", "citeseer"):
+        yield from ((name, origin, 0.1) for origin in OTHERS)
+    for power in POWERS:
+        yield from (("polblogs", origin, power) for origin in FIRST)
+
+
+def graphs(name: str, origin: str, power: float) -> tuple[Graph, Graph]:
+    """The clean and the poisoned graph."""
+    if origin == "prognn":
+        return published(name, power)
+    clean = clean_graph(Source(name, "authors"))
+    if origin == "clean":
+        return clean, clean
+    return clean, _mettack(name).prefix(power).graph if origin == "mettack" else attack(origin).poison(
+        clean, power
+    ).graph
+
+
+@cache
+def _mettack(name: str) -> Poisoning:
+    """The attack at the largest power; the smaller ones are its beginnings."""
+    return attack("mettack").poison(clean_graph(Source(name, "authors")), max(POWERS))
+
+
+def judged(poisoned: Graph) -> tuple[Investigation, list[Opinion]]:
+    """All rounds of the sanitizer with its own settings."""
+    how = SelfAttack()
+    inquiry = Investigation.of(poisoned.as_the_defender_sees_it(), attackers(how.attackers), trees=how.trees, seed=0)
+    opinions: list[Opinion] = []
+    for number in range(how.rounds):
+        opinions.append(inquiry.round(number, opinions[-1] if opinions else None))
+    return inquiry, opinions
+
+
+def measure(name: str, origin: str, power: float, *, accuracy: bool) -> dict[str, Any]:
+    """What self-attack makes of one graph, with a budget of 10 % and with its own; agreement beside."""
+    clean, poisoned = graphs(name, origin, power)
+    start = time.perf_counter()
+    inquiry, opinions = judged(poisoned)
+    seconds = time.perf_counter() - start
+    planted = mean_opinion(opinions)
+    order = np.lexsort((-inquiry.first_suspicion(), -planted))
+    budget = round(0.1 * poisoned.num_edges)
+
+    def removed(ranked: IntArray, size: int) -> IntArray:
+        chosen = without_isolating(ranked, poisoned.edges, poisoned.degrees, size)
+        return poisoned.edges[np.array(chosen, dtype=np.int64)]
+
+    fixed = removed(order, budget)
+    auto = removed(order[planted[order] > 0.5], poisoned.num_edges)
+    by_agreement = sanitizer("agreement").sanitize(poisoned, budget).removed
+    at_budget = score(fixed, poisoned=poisoned, clean=clean)
+    chosen = score(auto, poisoned=poisoned, clean=clean)
+    guess = estimated(planted, opinions[-KEPT:])
+    found = {
+        "planted": at_budget.attacked,
+        "esr": at_budget.esr,
+        "oracle": at_budget.oracle_esr,
+        "agreement": score(by_agreement, poisoned=poisoned, clean=clean).esr,
+        "auto_esr": chosen.esr,
+        "auto_removed": chosen.removed,
+        "estimate": guess.number,
+        "low": guess.low,
+        "high": guess.high,
+        "rounds": [opinion.number for opinion in opinions],
+        "seconds": seconds,
+        "units": seconds / unit(),
+    }
+    if accuracy:
+        for key, graph in (("gcn", poisoned), ("gcn_auto", poisoned.without_edges(auto))):
+            runs = [classifier("gcn").fit(graph, seed=seed).accuracy(graph) for seed in range(GCNS)]
+            found[key] = float(np.mean(runs))
+    return {key: _rounded(value) for key, value in found.items()}
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_rounded(part) for part in value]
+    return round(value, 4) if isinstance(value, float) else value
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", default="", help="cells whose name contains this")
+    asked = parser.parse_args()
+    results = Results("selfattack")
+    try:
+        for name, origin, power in cells():
+            key = f"{name} | {origin} | {power:g}"
+            if key in results or asked.only not in key:
+                continue
+            telling = origin in ("prognn", "clean")
+            results.add(key, measure(name, origin, power, accuracy=telling))
+    except InputError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+"""Self-attack as a focus: victims are the nodes at an edge that was probably planted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+
+from focusedcleaner.detectors.base import Detector, Memory, Victims, View
+from focusedcleaner.errors import InputError
+from focusedcleaner.graph import Graph
+
+
+@dataclass(frozen=True)
+class PlantedEdges(Detector):
+    """Victims have an edge that is still there and planted with a probability q above a threshold:
+
+        score(i) = max over edges (i, j) of q(i, j).
+
+    q is that of `focusedcleaner.sanitizers.SelfAttack`, computed once, before the first step.
+
+    Args:
+        rounds: how often the graph is attacked; q is the mean of the last three rounds.
+        trees: of the classifier.
+        attackers: who is simulated, by commas.
+        threshold: the probability above which an edge makes victims of its ends.
+    """
+
+    name: ClassVar[str] = "self-attack"
+
+    rounds: int = 5
+    trees: int = 60
+    attackers: str = "mettack,minmax,dice,random"
+    threshold: float = 0.5
+
+    def __post_init__(self) -> None:
+        if min(self.rounds, self.trees) < 1 or not 0 <= self.threshold <= 1:
+            raise InputError("rounds and trees must be 1 or above, and threshold lies between 0 and 1")
+
+    def begin(self, graph: Graph, seed: int) -> Memory:
+        from focusedcleaner.selfattack.attackers import attackers  # which knows the attacks, and these the surrogate
+        from focusedcleaner.selfattack.rounds import Investigation
+
+        inquiry = Investigation.of(graph, attackers(self.attackers), trees=self.trees, seed=seed)
+        return {"planted": torch.from_numpy(inquiry.concluded(self.rounds))}
+
+    def victims(self, view: View, memory: Memory) -> Victims:
+        structure = view.structure
+        planted = torch.where(structure.alive, memory["planted"].to(structure.dtype), 0.0)
+        score = torch.zeros(structure.num_nodes, dtype=structure.dtype)
+        for ends in structure.ends:
+            score.scatter_reduce_(0, ends, planted, "amax")
+        return Victims.above(score, score.new_tensor(self.threshold), memory)
