@@ -8,8 +8,9 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from focusedcleaner.classifiers import classifier
 from focusedcleaner.errors import InputError
 from focusedcleaner.experiments.cells import Source
 from focusedcleaner.experiments.sources import clean_graph
+from focusedcleaner.files.disk import write_files
 from focusedcleaner.graph import Graph, IntArray
 from focusedcleaner.sanitizers import SelfAttack, sanitizer
 from focusedcleaner.sanitizers.self_attack import estimated
@@ -28,6 +30,8 @@ from focusedcleaner.scoring import score
 from focusedcleaner.selfattack.attackers import attackers
 from focusedcleaner.selfattack.rounds import KEPT, Investigation, Opinion, mean_opinion
 
+PAGE = Path(__file__).parent.parent / "docs" / "self-attack.md"
+MARKS = "<!-- measured -->\n", "<!-- end -->"
 POWERS = (0.1, 0.25, 0.05, 0.15, 0.2)
 FIRST = ("prognn", "mettack", "minmax")
 OTHERS = ("dice", "random", "prbcd")
@@ -121,6 +125,53 @@ def _rounded(value: Any) -> Any:
     return round(value, 4) if isinstance(value, float) else value
 
 
+def table(results: Results, origin: str, title: str) -> str:
+    """One origin of poison: a row per data set, three lines of figures per power."""
+    rows = [f"| {title} | " + " | ".join(f"{power:.0%}" for power in sorted(POWERS)) + " |", "| --- " * 6 + "|"]
+    for name in ("cora", "citeseer", "polblogs"):
+        found = [results.cells.get(f"{name} | {origin} | {power:g}") for power in sorted(POWERS)]
+        if not any(found):
+            continue
+        kinds: dict[str, Callable[[dict[str, Any]], str]] = {
+            "ESR at 10 % (of the oracle's)": lambda c: f"{100 * c['esr']:.1f} ({100 * c['esr'] / c['oracle']:.0f} %)",
+            "`agreement`": lambda c: f"{100 * c['agreement']:.1f}",
+            "planted, estimated": lambda c: (
+                f"{c['planted']:,}, {c['estimate']:,.0f} ({c['low']:,.0f}–{c['high']:,.0f})"
+            ),
+            "ESR, own budget": lambda c: f"{100 * c['auto_esr']:.1f}",
+        }
+        if origin == "prognn":
+            kinds["GCN before, after"] = lambda c: f"{100 * c['gcn']:.1f}, {100 * c['gcn_auto']:.1f}"
+        for kind, told in kinds.items():
+            rows.append(f"| {name}: {kind} | " + " | ".join("–" if c is None else told(c) for c in found) + " |")
+    return "\n".join(rows) + "\n"
+
+
+def others(results: Results) -> str:
+    """Clean graphs, and attacks that are easier to find."""
+    rows = ["| graph | planted | estimated | removed | ESR at 10 % | `agreement` |", "| --- " * 6 + "|"]
+    for key, cell in sorted(results.cells.items()):
+        name, origin, power = key.split(" | ")
+        if origin in FIRST:
+            continue
+        what = f"{name}, {origin}" + (f" {float(power):.0%}" if float(power) else "")
+        share = f"{cell['auto_removed']:,}"
+        if "gcn" in cell:
+            share += f"; GCN {100 * cell['gcn']:.1f}, {100 * cell['gcn_auto']:.1f}"
+        esr = ("–", "–") if not cell["planted"] else (f"{100 * cell['esr']:.1f}", f"{100 * cell['agreement']:.1f}")
+        rows.append(f"| {what} | {cell['planted']:,} | {cell['estimate']:,.0f} | {share} | {esr[0]} | {esr[1]} |")
+    return "\n".join(rows) + "\n"
+
+
+def write_page(results: Results) -> None:
+    """Put the tables between the page's marks."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(MARKS[0])
+    _, _, after = rest.partition(MARKS[1])
+    titles = {"prognn": "Pro-GNN's METTACK", "mettack": "our METTACK", "minmax": "our MinMax"}
+    tables = [table(results, origin, title) for origin, title in titles.items()] + [others(results)]
+    write_files({PAGE: f"{before}{MARKS[0]}{chr(10).join(tables)}{MARKS[1]}{after}".encode()})
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", default="", help="cells whose name contains this")
@@ -133,6 +184,7 @@ def main() -> int:
                 continue
             telling = origin in ("prognn", "clean")
             results.add(key, measure(name, origin, power, accuracy=telling))
+            write_page(results)
     except InputError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2

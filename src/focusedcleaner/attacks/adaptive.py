@@ -35,10 +35,10 @@ class Adaptive(Attack):
 
         argmax_(u,v) log ∂L/∂A_uv + σ·log(1 − q_uv),
 
-    ∂L/∂A METTACK's meta-gradient on the graph as it stands, and q what the sanitizer's own classifier makes of the pair:
-    the attacker runs the sanitizer on the graph it is poisoning, inserts the pairs of largest gradient on trial, and
-    reads off how likely each looks planted. With σ = 1 that is the harm to be expected once the sanitizer has passed;
-    σ = 0 is METTACK in a few large steps. Nothing is removed.
+    ∂L/∂A being METTACK's meta-gradient on the graph as it stands, and q what the sanitizer's own classifier makes of
+    the pair: the attacker runs the sanitizer on the graph it is poisoning, inserts the pairs of largest gradient on
+    trial, and reads off how likely each looks planted. With σ = 1 that is the harm to be expected once the sanitizer
+    has passed; σ = 0 is METTACK in a few large steps. Nothing is removed.
 
     In the spirit of Mujkanovic, Geisler, Günnemann, Bojchevski: "Are Defenses for Graph Neural Networks Robust?",
     NeurIPS 2022 (https://arxiv.org/abs/2301.13694).
@@ -144,7 +144,7 @@ class _UnderWay:
         self.learnt += 1
 
     def _suspicion(self, pairs: IntArray) -> FloatArray:
-        """How likely the sanitizer would find each pair planted, if it were inserted together with some of the others."""
+        """How likely each pair would look planted to the sanitizer, inserted together with some of the others."""
         assert self.sanitizer is not None
         examiner, judge = self.sanitizer
         found = np.empty(len(pairs))

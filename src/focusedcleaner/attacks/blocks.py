@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, dropout
-from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from focusedcleaner.attacks.base import Attack, Progress, check_trainable
 from focusedcleaner.attacks.sampling import without_isolation
@@ -146,6 +145,8 @@ class _Victim(nn.Module):
         self.second = nn.Linear(hidden, graph.num_classes)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+        from torch_geometric.nn.conv.gcn_conv import gcn_norm  # seconds to import, which nobody else needs
+
         ends, weights = gcn_norm(edge_index, edge_weight, self.num_nodes, dtype=torch.float32)
         hidden = torch.relu(self._propagate(self.attributes.times(self.first), ends, weights))
         hidden = dropout(hidden, DROPPED, self.training)
