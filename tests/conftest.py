@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,8 +16,12 @@ from focusedcleaner.datasets import synthetic
 from focusedcleaner.files import save_graph
 from focusedcleaner.graph import Graph
 
+pytest_plugins = ["review_fixtures"]
+
 Command = Callable[..., Result]
 
+# Where the tests run in the background, SIGINT is ignored, and children would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 torch.set_num_threads(1)  # small tensors: threads would only wait for each other
 
 

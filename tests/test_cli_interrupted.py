@@ -83,8 +83,6 @@ def start(code: str, *words: str, environment: Mapping[str, str] | None = None) 
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})},
-        # Where the tests themselves run in the background, SIGINT is ignored, and children inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 

@@ -197,7 +197,7 @@ def test_none_focuses_on_nobody() -> None:
 
 
 def test_names_and_settings_are_checked() -> None:
-    with pytest.raises(InputError, match="classdiv, linkpred, none"):
+    with pytest.raises(InputError, match="classdiv, linkpred, ensemble, self-attack, none"):
         detector_of("classdivv")
     for wrong in (lambda: ClassDiv(tau=1.5), lambda: ClassDiv(temperature=0), lambda: LinkPred(negatives=0)):
         with pytest.raises(InputError):

@@ -28,6 +28,8 @@ from focusedcleaner.restore import Missing, missing, missing_edges
 from focusedcleaner.restore.candidates import Candidates, distance_two, most_alike_pairs
 from focusedcleaner.restore.hiding import WAYS, at_training_nodes, within_classes
 from focusedcleaner.restore.likeness import INVERSE_DECAY, Likeness
+from focusedcleaner.runs import RunFolder, write_run
+from focusedcleaner.sanitizers import sanitizer
 from focusedcleaner.scoring import score_restored
 
 Command = Callable[..., Result]
@@ -301,8 +303,21 @@ def test_restore_writes_the_graph_that_was_asked_for(cli: Command) -> None:
     refused = cli("restore", "RUN", "--limit", "2%", "--out", "full.npz")
     assert refused.exit_code == 2
     assert "exists already" in refused.stderr
-    assert cli("restore", "RUN", "--limit", "2%", "--out", "full.npz", "--force").exit_code == 0
+    record = Path("RUN/run.json")
+    record.write_text(record.read_text().replace('"complete"', '"interrupted"'))
+    again = cli("restore", "RUN", "--limit", "2%", "--out", "full.npz", "--force")
+    assert again.exit_code == 0
+    assert "RUN was interrupted" in again.stderr
     assert Path("RUN/missing.csv").read_text() == first
+
+
+def test_a_run_that_goes_on_forgets_the_proposals_for_what_it_was(folder: Path, graph: Graph) -> None:
+    sanitation = sanitizer("random").sanitize(graph, 5)
+    write_run(sanitation, "RUN")
+    Path("RUN/missing.csv").write_text("rank,u,v,score\n")
+    with RunFolder.opened(Path("RUN"), resume=True) as run:
+        run.finish(sanitation, {})
+    assert not Path("RUN/missing.csv").exists()
 
 
 @pytest.mark.usefixtures("cleaned")
@@ -329,6 +344,7 @@ def test_score_counts_proposals_apart(cli: Command, graph_file: Path, graph: Gra
         (["RUN", "--limit", "many"], "limit 'many' is neither a number of edges"),
         (["RUN", "--out", "graph.txt"], "its name must end in .npz or .csv or .graphml"),
         (["RUN", "--out", "no/graph.npz"], "there is no folder no"),
+        (["RUN", "--out", "RUN/sanitized.npz", "--force"], "is the run's cleaned graph itself"),
     ],
 )
 def test_mistakes_cost_one_line(cli: Command, words: list[str], message: str) -> None:

@@ -11,8 +11,6 @@ from playwright.sync_api import Browser, Page, expect
 
 from focusedcleaner.review.page import Review
 
-pytest_plugins = ["review_fixtures"]
-
 NAMELESS = """
 [...document.querySelectorAll("input:not([type=hidden]), select, textarea, button, a[href]")].filter((one) => {
   const label = one.labels && one.labels.length ? one.labels[0].textContent : "";

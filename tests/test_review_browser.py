@@ -24,8 +24,6 @@ from focusedcleaner.files import load_graph
 from focusedcleaner.review.page import Review
 from focusedcleaner.runs import Run, read_run
 
-pytest_plugins = ["review_fixtures"]
-
 
 def test_ten_edges_by_keyboard(page: Page, review: Review) -> None:
     verdicts = {"p": "planted", "g": "genuine", "u": "unsure"}

@@ -10,8 +10,6 @@ from starlette.testclient import TestClient
 
 from focusedcleaner.review.page import Review
 
-pytest_plugins = ["review_fixtures"]
-
 
 @pytest.mark.parametrize(
     "host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1", "127.0.0.1:1", f"[::1]:{PORT}", ""]

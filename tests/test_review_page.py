@@ -21,9 +21,6 @@ from focusedcleaner.review.export import safe_cell
 from focusedcleaner.review.page import AT_ONCE, Review
 from focusedcleaner.runs import Run
 
-pytest_plugins = ["review_fixtures"]
-
-
 # What it says --------------------------------------------------------------------------------------------------------
 
 

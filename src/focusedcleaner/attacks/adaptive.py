@@ -61,9 +61,9 @@ class Adaptive(Attack):
 
     name: ClassVar[str] = "adaptive"
 
-    stealth: float = 1.0
+    stealth: float = 4.0
     steps: int = 12
-    pool: int = 30
+    pool: int = 60
     learns: int = 3
     rounds: int = 2
     trees: int = 60

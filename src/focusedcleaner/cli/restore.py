@@ -11,10 +11,11 @@ from rich.text import Text
 from focusedcleaner.budget import edges_allowed
 from focusedcleaner.cli.console import count, note, percent, print_json, progress_bar, screen
 from focusedcleaner.cli.review import check_output
+from focusedcleaner.errors import InputError
 from focusedcleaner.files import SUFFIXES, save_graph
 from focusedcleaner.restore import Missing, missing_edges
 from focusedcleaner.restore.file import write_missing
-from focusedcleaner.runs import MISSING, Run, read_run
+from focusedcleaner.runs import GRAPH, MISSING, Run, read_run
 from focusedcleaner.words import readable, why
 
 TOP = 10
@@ -36,6 +37,8 @@ def run(request: Request, *, json: bool) -> None:
     done = read_run(request.folder)
     edges_allowed(request.limit, done.graph.num_edges, what="limit")
     if request.out is not None:
+        if request.out.resolve() == (request.folder / GRAPH).resolve():
+            raise InputError(f"{request.out}: is the run's cleaned graph itself: choose another name")
         check_output(request.out, force=request.force, kinds=SUFFIXES)
     if not done.complete:
         note(f"{request.folder} was interrupted: its graph is cleaned in part")

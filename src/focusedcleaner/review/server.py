@@ -60,11 +60,26 @@ def serve(
         ws="none",
         timeout_graceful_shutdown=3,
     )
-    try:
+
+    def taking_requests() -> None:
         ready(address)
         if browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-        uvicorn.Server(config).run(sockets=[listener])
+
+    try:
+        _Server(config, taking_requests).run(sockets=[listener])
     except KeyboardInterrupt:
-        # Before requests are taken, or after uvicorn has ended in good order and raises the signal that ended it.
+        # Uvicorn has ended in good order, and raises the signal that ended it.
         return
+
+
+class _Server(uvicorn.Server):
+    """Says when it takes requests; from then on Ctrl-C ends it in good order."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self.ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready()

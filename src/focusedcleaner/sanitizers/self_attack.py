@@ -37,7 +37,7 @@ class SelfAttack(Sanitizer):
 
     Args:
         rounds: how often the graph is attacked; q is the mean of the last three rounds.
-        attackers: who is simulated, by commas: mettack, minmax, dice, random.
+        attackers: who is simulated, by commas: mettack, minmax, dice, random, stealthy.
         trees: of the classifier (histogram gradient boosting).
         threshold: the probability from which on an edge goes when the budget is the method's own choice.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from focusedcleaner.agreement import attribute_cosines
 from focusedcleaner.attacks.base import Attack
 from focusedcleaner.attacks.blocks import PRBCD
 from focusedcleaner.attacks.dice import Dice
@@ -14,7 +15,7 @@ from focusedcleaner.attacks.minmax import MinMax
 from focusedcleaner.attacks.random import RandomAttack
 from focusedcleaner.attacks.search import Excluded, best_pairs
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import Graph, IntArray
+from focusedcleaner.graph import FloatArray, Graph, IntArray
 from focusedcleaner.surrogate import Implicit, PairGradient, Surrogate
 
 ALL_PAIRS = 10_000
@@ -25,6 +26,8 @@ FEWEST_STEPS, MOST_STEPS, PAIRS_IN_ALL = 20, 60, 50_000_000
 are looked at in no time. METTACK itself takes a gradient for every flip."""
 WEIGHT_DECAY = 1e-3
 """Of the attacked surrogate, as our METTACK has it."""
+LEAST_HARM = 1e-12
+"""Gradients up to here are no harm at all."""
 
 Attacker = Callable[[Graph, int, np.random.Generator], IntArray]
 """Plants a number of edges in a graph whose labels are known or guessed: their ends, u < v."""
@@ -32,8 +35,18 @@ Attacker = Callable[[Graph, int, np.random.Generator], IntArray]
 
 def plant_by_gradient(graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
     """METTACK in a few large steps: after each meta-gradient the best pairs are inserted, not too many at one node."""
+    return _in_steps(graph, budget, rng, width=3, stealthy=False)
+
+
+def plant_stealthily(graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
+    """The same by someone who fears a filter: of many more pairs, those that do harm and whose ends still agree."""
+    return _in_steps(graph, budget, rng, width=20, stealthy=True)
+
+
+def _in_steps(graph: Graph, budget: int, rng: np.random.Generator, *, width: int, stealthy: bool) -> IntArray:
+    """Plants by meta-gradients, in each step the best of ``width`` times as many pairs as it plants."""
     planted = np.empty((0, 2), dtype=np.int64)
-    poisoned, loss = graph, None
+    poisoned, loss, classes = graph, None, np.empty(0)
     steps = int(np.clip(PAIRS_IN_ALL / graph.num_nodes**2, FEWEST_STEPS, MOST_STEPS))
     for step in range(1, steps + 1):
         size = budget * step // steps - len(planted)
@@ -41,24 +54,39 @@ def plant_by_gradient(graph: Graph, budget: int, rng: np.random.Generator) -> In
             continue
         surrogate = Surrogate(poisoned, inner=Implicit(WEIGHT_DECAY))
         fitted = surrogate.fit()
-        loss = loss or AttackerLoss(graph, fitted.logits.argmax(1), 0.0)
+        if loss is None:
+            loss, classes = AttackerLoss(graph, fitted.logits.argmax(1), 0.0), fitted.probabilities.numpy()
         gradient = surrogate.meta_gradient(fitted, loss.signal(fitted.logits))
-        chosen = spread(_promising(gradient, poisoned, 3 * size, rng), size, max(2, size // 4))
+        pairs, harm = _promising(gradient, poisoned, width * size, rng)
+        if stealthy:
+            worth = np.log(np.maximum(harm, LEAST_HARM)) - _suspicion(graph, classes, pairs)
+            pairs = pairs[np.argsort(-worth, kind="stable")]
+        chosen = spread(pairs, size, max(2, size // 4))
         planted = np.concatenate([planted, chosen])
         poisoned = poisoned.with_edges(chosen)
     return planted
 
 
-def _promising(gradient: PairGradient, graph: Graph, wanted: int, rng: np.random.Generator) -> IntArray:
-    """The pairs without an edge whose insertion raises the loss most, the best first."""
+def _suspicion(graph: Graph, classes: FloatArray, pairs: IntArray) -> FloatArray:
+    """What a plain filter, as `agreed` is one, holds against pairs: −log(p_u·p_v) − 8·cos(x_u, x_v)."""
+    u, v = pairs.T
+    agreement = (classes[u] * classes[v]).sum(axis=1)
+    return -np.log(np.maximum(agreement, 1e-6)) - 8 * attribute_cosines(graph, pairs)
+
+
+def _promising(
+    gradient: PairGradient, graph: Graph, wanted: int, rng: np.random.Generator
+) -> tuple[IntArray, FloatArray]:
+    """The pairs without an edge whose insertion raises the loss most, the best first, and how fast it does."""
     front, back = gradient.factors()
     if graph.num_nodes <= ALL_PAIRS:
-        return best_pairs(front, back, Excluded(graph.edges), wanted)[0]
+        return best_pairs(front, back, Excluded(graph.edges), wanted)
     pairs = _sampled_pairs(graph, rng)
     pairs = pairs[~np.isin(pairs[:, 0] * graph.num_nodes + pairs[:, 1], graph.edge_keys)]
     parts = np.array_split(pairs, max(1, len(pairs) // 100_000))
     values = np.concatenate([(front[part[:, 0]] * back[part[:, 1]]).sum(1).numpy() for part in parts])
-    return pairs[np.argsort(-values, kind="stable")[:wanted]]
+    best = np.argsort(-values, kind="stable")[:wanted]
+    return pairs[best], values[best]
 
 
 def _sampled_pairs(graph: Graph, rng: np.random.Generator) -> IntArray:
@@ -114,6 +142,7 @@ ATTACKERS: dict[str, Attacker] = {
     "minmax": plant_by_relaxation,
     "dice": plant_between_classes,
     "random": plant_at_random,
+    "stealthy": plant_stealthily,
 }
 """Who can be simulated."""
 

@@ -37,7 +37,7 @@ def shifted(probabilities: FloatArray, trained: FloatArray) -> Shifted:
 
     >>> sure = np.repeat([[0.99, 0.01], [0.02, 0.98]], [90, 10], axis=0)
     >>> shifted(sure, np.array([0.5, 0.5])).shares.round(2)
-    array([0.91, 0.09])
+    array([0.92, 0.08])
     """
     ratio = probabilities / trained
     shares = trained
