@@ -69,8 +69,8 @@ def _show(request: Request, done: Run, missing: Missing) -> None:
     title = f"{count(len(missing.pairs), 'edge')} that may be missing"
     console.print(Text(title, style="bold"))
     console.print(
-        f"The likeliest of {count(missing.candidates, 'pair')}. Of the edges that were hidden on trial, "
-        f"{percent(missing.reach)} were\namong the pairs. Most proposals are wrong where few edges are missing.\n"
+        f"The likeliest of {count(missing.candidates, 'pair')}, among which were {percent(missing.reach)} of the edges\n"
+        "hidden on trial. Where few edges are missing, most proposals are wrong.\n"
     )
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(justify="right", style="dim")
