@@ -69,7 +69,7 @@ def _show(request: Request, done: Run, missing: Missing) -> None:
     title = f"{count(len(missing.pairs), 'edge')} that may be missing"
     console.print(Text(title, style="bold"))
     console.print(
-        f"The likeliest of {count(missing.candidates, 'pair')}, among which were {percent(missing.reach)} of the edges\n"
+        f"The likeliest of {count(missing.candidates, 'pair')}, among which were {percent(missing.reach)} of the edges "
         "hidden on trial. Where few edges are missing, most proposals are wrong.\n"
     )
     table = Table(box=None, pad_edge=False, show_header=False)
