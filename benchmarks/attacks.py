@@ -12,27 +12,23 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.common import Results, apart, peak_memory, published, unit
+from benchmarks.common import Results, Section, apart, ended, peak_memory, published, unit
 from focusedcleaner.attacks import Attack, attack
 from focusedcleaner.classifiers import classifier
 from focusedcleaner.datasets import synthetic
-from focusedcleaner.errors import InputError
-from focusedcleaner.files.disk import write_files
 from focusedcleaner.graph import Graph, IntArray
 
 NAMES = ("cora", "citeseer")
 POWERS = (0.05, 0.1, 0.15, 0.2, 0.25)
 PUBMED = {"num_nodes": 19_717, "mean_degree": 2 * 44_324 / 19_717, "num_classes": 3, "num_attributes": 500}
 PUBMED_FLIPS = 20
-PAGE = Path(__file__).parent.parent / "docs" / "attacks.md"
+PAGE = Section("attacks.md")
 PEER = "deeprobust mettack | cora"
-MARKS = "<!-- measured -->\n", "<!-- end -->"
 
 
 def pubmed_sized() -> Graph:
@@ -175,11 +171,20 @@ def strength_table(results: Results) -> str:
 
 def write_page(results: Results) -> None:
     """Put the tables between the page's marks."""
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(MARKS[0])
-    _, _, after = rest.partition(MARKS[1])
     words = "\nA GCN's test accuracy, mean ± standard deviation (seeds); Pro-GNN's split:\n\n"
     tables = speed_table(results) + words + strength_table(results)
-    write_files({PAGE: f"{before}{MARKS[0]}{tables}{MARKS[1]}{after}".encode()})
+    PAGE.write(tables)
+
+
+def everything(seeds: int, peer: str | None) -> None:
+    """All that is missing, the peer where it is said where it is, and the page."""
+    run(seeds)
+    results = Results("attacks")
+    if peer:
+        results.add(PEER, deeprobust(peer))
+    else:
+        sys.stderr.write("DeepRobust is not measured: --deeprobust FOLDER says where it is\n")
+    write_page(results)
 
 
 def main() -> int:
@@ -188,21 +193,9 @@ def main() -> int:
     parser.add_argument("--run", choices=RUNS, help=argparse.SUPPRESS)
     parser.add_argument("--deeprobust", metavar="FOLDER", help="where DeepRobust is, to be measured as well")
     asked = parser.parse_args()
-    try:
-        if asked.run:
-            sys.stdout.write(json.dumps(RUNS[asked.run]()) + "\n")
-            return 0
-        run(asked.seeds)
-        results = Results("attacks")
-        if asked.deeprobust:
-            results.add(PEER, deeprobust(asked.deeprobust))
-        else:
-            sys.stderr.write("DeepRobust is not measured: --deeprobust FOLDER says where it is\n")
-        write_page(results)
-    except InputError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 2
-    return 0
+    if asked.run:
+        return ended(lambda: sys.stdout.write(json.dumps(RUNS[asked.run]()) + "\n"))
+    return ended(lambda: everything(asked.seeds, asked.deeprobust))
 
 
 if __name__ == "__main__":

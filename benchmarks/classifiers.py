@@ -9,17 +9,13 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 
-from benchmarks.common import Results, published
+from benchmarks.common import Results, Section, ended, published
 from focusedcleaner.classifiers import CLASSIFIERS, classifier
-from focusedcleaner.errors import InputError
-from focusedcleaner.files.disk import write_files
 
-PAGE = Path(__file__).parent.parent / "docs" / "classifiers.md"
-MARKS = "<!-- measured -->\n", "<!-- end -->"
+PAGE = Section("classifiers.md")
 NAMES = ("cora", "citeseer", "polblogs")
 POWERS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25)
 WANTED_FIRST = (0.15, 0.0, 0.1, 0.25, 0.05, 0.2)
@@ -90,10 +86,8 @@ def table(results: Results, name: str) -> str:
 
 def write_page(results: Results) -> None:
     """Put the tables between the page's marks."""
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(MARKS[0])
-    _, _, after = rest.partition(MARKS[1])
     tables = "\n".join(table(results, name) for name in NAMES)
-    write_files({PAGE: f"{before}{MARKS[0]}{tables}{MARKS[1]}{after}".encode()})
+    PAGE.write(tables)
 
 
 def main() -> int:
@@ -103,13 +97,8 @@ def main() -> int:
     parser.add_argument("--names", default=",".join(NAMES))
     parser.add_argument("--powers", default=",".join(f"{power:g}" for power in POWERS))
     asked = parser.parse_args()
-    try:
-        powers = [float(power) for power in asked.powers.split(",")]
-        run(asked.models.split(","), asked.names.split(","), powers, asked.seeds)
-    except InputError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 2
-    return 0
+    powers = [float(power) for power in asked.powers.split(",")]
+    return ended(lambda: run(asked.models.split(","), asked.names.split(","), powers, asked.seeds))
 
 
 if __name__ == "__main__":

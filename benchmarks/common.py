@@ -8,7 +8,8 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from focusedcleaner.files.disk import write_files
 from focusedcleaner.graph import Graph
 
 RESULTS = Path(__file__).parent / "results"
+PAGES = Path(__file__).parent.parent / "docs"
 
 
 def unit() -> float:
@@ -84,3 +86,35 @@ def apart(module: str, *arguments: str) -> dict[str, Any]:
     done = subprocess.run([sys.executable, "-m", module, *arguments], check=True, stdout=subprocess.PIPE, text=True)
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return answer
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page in docs/ that a benchmark writes: what stands between two comments.
+
+    Args:
+        page: the file's name.
+        name: of the first comment.
+        end: of the second.
+    """
+
+    page: str
+    name: str = "measured"
+    end: str = "end"
+
+    def write(self, text: str) -> None:
+        """Replace the part."""
+        path, first, last = PAGES / self.page, f"<!-- {self.name} -->\n", f"<!-- {self.end} -->"
+        before, _, rest = path.read_text(encoding="utf-8").partition(first)
+        _, _, after = rest.partition(last)
+        write_files({path: f"{before}{first}{text}{last}{after}".encode()})
+
+
+def ended(work: Callable[[], object]) -> int:
+    """Do the work; the exit code, 2 with one line of reason where the input is at fault."""
+    try:
+        work()
+    except InputError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    return 0

@@ -9,20 +9,16 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 
-from benchmarks.common import Results, published
+from benchmarks.common import Results, Section, ended, published
 from benchmarks.quality import means as quality_means
 from focusedcleaner.classifiers import classifier
-from focusedcleaner.errors import InputError
-from focusedcleaner.files.disk import write_files
 from focusedcleaner.sanitizers import sanitizer
 from focusedcleaner.scoring import Score, score
 
-PAGE = Path(__file__).parent.parent / "docs" / "sanitizers.md"
-MARKS = "<!-- measured -->\n", "<!-- end -->"
+PAGE = Section("sanitizers.md")
 NAMES = ("cora", "citeseer", "polblogs")
 POWERS = (0.05, 0.1, 0.15, 0.2, 0.25)
 WANTED_FIRST = (0.1, 0.25, 0.15, 0.05, 0.2)
@@ -136,11 +132,9 @@ def jaccard_table() -> str:
 
 def write_page() -> None:
     """Put the tables between the page's marks."""
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(MARKS[0])
-    _, _, after = rest.partition(MARKS[1])
     esr = "\n".join(esr_table(name) for name in NAMES)
     accuracy = f"A GCN's accuracy on Cora after `jaccard`, ten seeds:\n\n{jaccard_table()}"
-    write_files({PAGE: f"{before}{MARKS[0]}{esr}\n{accuracy}{MARKS[1]}{after}".encode()})
+    PAGE.write(f"{esr}\n{accuracy}")
 
 
 def main() -> int:
@@ -150,14 +144,13 @@ def main() -> int:
     parser.add_argument("--names", default=",".join(NAMES))
     parser.add_argument("--powers", default=",".join(f"{power:g}" for power in POWERS))
     asked = parser.parse_args()
-    try:
-        powers = [float(power) for power in asked.powers.split(",")]
+    powers = [float(power) for power in asked.powers.split(",")]
+
+    def everything() -> None:
         sanitize(asked.methods.split(","), asked.names.split(","), powers, asked.seeds)
         after_jaccard(powers)
-    except InputError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 2
-    return 0
+
+    return ended(everything)
 
 
 if __name__ == "__main__":

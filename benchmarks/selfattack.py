@@ -10,19 +10,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.common import Results, published, unit
+from benchmarks.common import Results, Section, ended, published, unit
 from focusedcleaner.attacks import Poisoning, attack
 from focusedcleaner.choice import without_isolating
 from focusedcleaner.classifiers import classifier
-from focusedcleaner.errors import InputError
 from focusedcleaner.experiments.cells import Source
 from focusedcleaner.experiments.sources import clean_graph
-from focusedcleaner.files.disk import write_files
 from focusedcleaner.graph import Graph, IntArray
 from focusedcleaner.sanitizers import SelfAttack, sanitizer
 from focusedcleaner.sanitizers.self_attack import estimated
@@ -30,8 +27,7 @@ from focusedcleaner.scoring import score
 from focusedcleaner.selfattack.attackers import attackers
 from focusedcleaner.selfattack.rounds import KEPT, Investigation, Opinion, mean_opinion
 
-PAGE = Path(__file__).parent.parent / "docs" / "self-attack.md"
-MARKS = "<!-- measured -->\n", "<!-- end -->"
+PAGE = Section("self-attack.md")
 POWERS = (0.1, 0.25, 0.05, 0.15, 0.2)
 FIRST = ("prognn", "mettack", "minmax")
 OTHERS = ("dice", "random", "prbcd")
@@ -165,30 +161,26 @@ def others(results: Results) -> str:
 
 def write_page(results: Results) -> None:
     """Put the tables between the page's marks."""
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(MARKS[0])
-    _, _, after = rest.partition(MARKS[1])
     titles = {"prognn": "Pro-GNN's METTACK", "mettack": "our METTACK", "minmax": "our MinMax"}
     tables = [table(results, origin, title) for origin, title in titles.items()] + [others(results)]
-    write_files({PAGE: f"{before}{MARKS[0]}{chr(10).join(tables)}{MARKS[1]}{after}".encode()})
+    PAGE.write("\n".join(tables))
+
+
+def run(only: str) -> None:
+    """Compute what is not there yet; each result is kept at once."""
+    results = Results("selfattack")
+    for name, origin, power in cells():
+        key = f"{name} | {origin} | {power:g}"
+        if key not in results and only in key:
+            results.add(key, measure(name, origin, power, accuracy=origin in ("prognn", "clean")))
+            write_page(results)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", default="", help="cells whose name contains this")
     asked = parser.parse_args()
-    results = Results("selfattack")
-    try:
-        for name, origin, power in cells():
-            key = f"{name} | {origin} | {power:g}"
-            if key in results or asked.only not in key:
-                continue
-            telling = origin in ("prognn", "clean")
-            results.add(key, measure(name, origin, power, accuracy=telling))
-            write_page(results)
-    except InputError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 2
-    return 0
+    return ended(lambda: run(asked.only))
 
 
 if __name__ == "__main__":

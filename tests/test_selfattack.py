@@ -18,14 +18,14 @@ from focusedcleaner.attacks import attack
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.files import save_graph
-from focusedcleaner.graph import Graph, Split
+from focusedcleaner.graph import Graph, IntArray, Split
 from focusedcleaner.sanitizers import Interrupted, SelfAttack, sanitizer
 from focusedcleaner.sanitizers.self_attack import estimated
 from focusedcleaner.scoring import score
 from focusedcleaner.selfattack import attackers as simulated
 from focusedcleaner.selfattack.attackers import ATTACKERS, attackers
 from focusedcleaner.selfattack.clues import Examiner
-from focusedcleaner.selfattack.rounds import Investigation, Opinion
+from focusedcleaner.selfattack.rounds import Investigation, Opinion, rehearsed
 from focusedcleaner.selfattack.shift import shifted
 
 QUICK = {"rounds": 2, "trees": 20, "attackers": "mettack"}
@@ -215,6 +215,48 @@ def test_same_seed_same_opinion(poisoned: Graph) -> None:
     assert ((one.planted >= 0) & (one.planted <= 1)).all()
     assert one.shares.sum() == pytest.approx(1)
     assert (inquiry.round(1, one).planted == inquiry.round(1, other).planted).all()
+
+
+def resplit(graph: Graph, train: int, val: int) -> Graph:
+    """The graph with its first nodes training, the next validating."""
+    nodes = np.arange(graph.num_nodes)
+    return graph.with_split(Split(nodes[:train], nodes[train : train + val], nodes[train + val :]))
+
+
+@pytest.mark.parametrize(("train", "val"), [(20, 20), (20, 60), (20, 10)])
+def test_attackers_rehearse_at_validation_nodes(train: int, val: int) -> None:
+    graph = resplit(synthetic(num_nodes=200, seed=1), train, val)
+    other = rehearsed(graph, seed=3)
+    assert graph.split is not None
+    assert len(other.train) == min(train, val)
+    assert np.isin(other.train, graph.split.val).all()
+    assert (np.union1d(other.train, other.val) == np.arange(train + val)).all()
+    assert len(np.intersect1d(other.train, other.val)) == 0
+    assert (other.test == graph.split.test).all()
+
+
+@pytest.mark.parametrize("val", [0, 9])
+def test_they_keep_the_split_where_too_few_nodes_validate(val: int) -> None:
+    graph = resplit(synthetic(num_nodes=200, seed=1), 20, val)
+    assert rehearsed(graph, seed=0) == graph.split
+
+
+def test_what_is_learnt_comes_from_the_rehearsed_split() -> None:
+    """Simulated attackers see validation nodes as training nodes, and the clues of what they do are of that split."""
+    graph = synthetic(num_nodes=200, seed=1)
+    seen = graph.as_the_defender_sees_it()
+    splits = []
+
+    def spying(attacked: Graph, budget: int, rng: np.random.Generator) -> IntArray:
+        assert attacked.split is not None
+        splits.append(attacked.split.train)
+        return ATTACKERS["random"](attacked, budget, rng)
+
+    inquiry = Investigation.of(seen, {"random": spying}, trees=5, seed=0)
+    inquiry.round(0, None)
+    assert (splits[0] == rehearsed(seen, 0).train).all()
+    assert (inquiry.rehearsal.split.train == splits[0]).all()
+    assert inquiry.examiner.split == seen.split
 
 
 def test_an_interrupted_run_goes_on_to_the_same_result(poisoned: Graph, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ class Adaptive(Attack):
     learns: int = 3
     rounds: int = 2
     trees: int = 60
-    attackers: str = "mettack,minmax,dice,random"
+    attackers: str = "mettack,unrolled,minmax,dice,random"
 
     def __post_init__(self) -> None:
         if not 0 <= self.stealth < float("inf"):

@@ -84,5 +84,6 @@ class Neighbourhoods:
     def median(self, values: Tensor) -> Tensor:
         """The median of each column over each neighbourhood (N × F)."""
         padded = torch.cat([values, values.new_full((1, values.shape[1]), torch.nan)])
-        parts = [padded[table].nanmedian(dim=1).values for _, table in self.tables]
+        gathered = (padded.index_select(0, table.ravel()).view(*table.shape, -1) for _, table in self.tables)
+        parts = [neighbours.nanmedian(dim=1).values for neighbours in gathered]
         return torch.cat(parts)[self.back]

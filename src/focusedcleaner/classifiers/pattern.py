@@ -76,7 +76,7 @@ class _Weighted(torch.autograd.Function):
         gradient = gradients[0].contiguous()
         to_values = to_dense = None
         if ctx.needs_input_grad[0]:
-            to_values = (gradient[pattern.rows] * dense[pattern.columns]).sum(dim=1)
+            to_values = (gradient.index_select(0, pattern.rows) * dense.index_select(0, pattern.columns)).sum(dim=1)
         if ctx.needs_input_grad[1]:
             to_dense = pattern.matrix(values[pattern.mirror]) @ gradient
         return to_values, to_dense, None

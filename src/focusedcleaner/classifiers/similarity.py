@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -44,9 +46,18 @@ def _most_similar(units: sp.csr_array, columns: sp.csr_array, start: int, count:
     usable = (rows + start != others) & (values > 0)
     rows, others, values = rows[usable], others[usable], values[usable]
     # Products are summed in the order of attributes, so that equal cosines may differ in their last digit.
-    order = np.lexsort((others, -values.round(12), rows))
+    rounded = values.round(12)
+    likely = np.flatnonzero(rounded >= _least_wanted(rows, rounded, count)[rows])
+    order = likely[np.lexsort((others[likely], -rounded[likely], rows[likely]))]
     rows, others, values = rows[order], others[order], values[order]
     sizes = np.bincount(rows, minlength=_BLOCK)
     place = np.arange(len(rows)) - (np.cumsum(sizes) - sizes)[rows]
     kept = place < count
     return np.stack([rows[kept] + start, others[kept]], axis=1), values[kept]
+
+
+def _least_wanted(rows: IntArray, values: FloatArray, count: int) -> FloatArray:
+    """For each row of a block the ``count``-th largest value, 0 where there are fewer; ``rows`` ascend."""
+    ends = np.searchsorted(rows, np.arange(_BLOCK + 1))
+    parts = [values[start:end] for start, end in itertools.pairwise(ends)]
+    return np.array([np.partition(part, -count)[-count] if len(part) >= count else 0.0 for part in parts])

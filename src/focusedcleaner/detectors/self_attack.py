@@ -29,9 +29,9 @@ class PlantedEdges(Detector):
 
     name: ClassVar[str] = "self-attack"
 
-    rounds: int = 5
+    rounds: int = 6
     trees: int = 60
-    attackers: str = "mettack,minmax,dice,random"
+    attackers: str = "mettack,unrolled,minmax,dice,random"
     threshold: float = 0.5
 
     def __post_init__(self) -> None:

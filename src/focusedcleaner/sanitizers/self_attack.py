@@ -37,7 +37,7 @@ class SelfAttack(Sanitizer):
 
     Args:
         rounds: how often the graph is attacked; q is the mean of the last three rounds.
-        attackers: who is simulated, by commas: mettack, minmax, dice, random, stealthy.
+        attackers: who is simulated, by commas: mettack, unrolled, minmax, dice, random, stealthy.
         trees: of the classifier (histogram gradient boosting).
         threshold: the probability from which on an edge goes when the budget is the method's own choice.
 
@@ -51,8 +51,8 @@ class SelfAttack(Sanitizer):
 
     name: ClassVar[str] = "self-attack"
 
-    rounds: int = 5
-    attackers: str = "mettack,minmax,dice,random"
+    rounds: int = 6
+    attackers: str = "mettack,unrolled,minmax,dice,random"
     trees: int = 60
     threshold: float = 0.5
 

@@ -16,7 +16,7 @@ from focusedcleaner.attacks.random import RandomAttack
 from focusedcleaner.attacks.search import Excluded, best_pairs
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph, IntArray
-from focusedcleaner.surrogate import Implicit, PairGradient, Surrogate
+from focusedcleaner.surrogate import Implicit, InnerTraining, PairGradient, Surrogate, Unrolled
 
 ALL_PAIRS = 10_000
 """Nodes up to which a simulated attacker looks at every pair; beyond, at a sample of them."""
@@ -24,8 +24,12 @@ SAMPLED_PAIRS = 2_000_000
 FEWEST_STEPS, MOST_STEPS, PAIRS_IN_ALL = 20, 60, 50_000_000
 """Gradients that the simulated METTACK takes, with as many insertions after each: more on small graphs, where all pairs
 are looked at in no time. METTACK itself takes a gradient for every flip."""
-WEIGHT_DECAY = 1e-3
-"""Of the attacked surrogate, as our METTACK has it."""
+UNROLLED_STEPS = 10
+"""The same with an unrolled training, whose gradients take longer."""
+NUMBERS_AT_ONCE = 20_000_000
+"""Of the gradient's factors that are gathered together where pairs are sampled."""
+TRAINED = Implicit(weight_decay=1e-3)
+"""How the attacked surrogate is trained, as our METTACK has it."""
 LEAST_HARM = 1e-12
 """Gradients up to here are no harm at all."""
 
@@ -35,7 +39,13 @@ Attacker = Callable[[Graph, int, np.random.Generator], IntArray]
 
 def plant_by_gradient(graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
     """METTACK in a few large steps: after each meta-gradient the best pairs are inserted, not too many at one node."""
-    return _in_steps(graph, budget, rng, width=3, stealthy=False)
+    return _in_steps(graph, budget, rng)
+
+
+def plant_by_unrolled_gradient(graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
+    """The same with the training as published, a hundred steps of gradient descent: it sees other classes and chooses
+    other pairs, among them many whose ends look alike."""
+    return _in_steps(graph, budget, rng, inner=Unrolled(), steps=UNROLLED_STEPS)
 
 
 def plant_stealthily(graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
@@ -43,16 +53,26 @@ def plant_stealthily(graph: Graph, budget: int, rng: np.random.Generator) -> Int
     return _in_steps(graph, budget, rng, width=20, stealthy=True)
 
 
-def _in_steps(graph: Graph, budget: int, rng: np.random.Generator, *, width: int, stealthy: bool) -> IntArray:
+def _in_steps(
+    graph: Graph,
+    budget: int,
+    rng: np.random.Generator,
+    *,
+    inner: InnerTraining = TRAINED,
+    steps: int | None = None,
+    width: int = 3,
+    stealthy: bool = False,
+) -> IntArray:
     """Plants by meta-gradients, in each step the best of ``width`` times as many pairs as it plants."""
     planted = np.empty((0, 2), dtype=np.int64)
     poisoned, loss, classes = graph, None, np.empty(0)
-    steps = int(np.clip(PAIRS_IN_ALL / graph.num_nodes**2, FEWEST_STEPS, MOST_STEPS))
+    if steps is None:
+        steps = int(np.clip(PAIRS_IN_ALL / graph.num_nodes**2, FEWEST_STEPS, MOST_STEPS))
     for step in range(1, steps + 1):
         size = budget * step // steps - len(planted)
         if size <= 0:
             continue
-        surrogate = Surrogate(poisoned, inner=Implicit(WEIGHT_DECAY))
+        surrogate = Surrogate(poisoned, inner=inner)
         fitted = surrogate.fit()
         if loss is None:
             loss, classes = AttackerLoss(graph, fitted.logits.argmax(1), 0.0), fitted.probabilities.numpy()
@@ -83,7 +103,7 @@ def _promising(
         return best_pairs(front, back, Excluded(graph.edges), wanted)
     pairs = _sampled_pairs(graph, rng)
     pairs = pairs[~np.isin(pairs[:, 0] * graph.num_nodes + pairs[:, 1], graph.edge_keys)]
-    parts = np.array_split(pairs, max(1, len(pairs) // 100_000))
+    parts = np.array_split(pairs, max(1, len(pairs) * front.shape[1] // NUMBERS_AT_ONCE))
     values = np.concatenate([(front[part[:, 0]] * back[part[:, 1]]).sum(1).numpy() for part in parts])
     best = np.argsort(-values, kind="stable")[:wanted]
     return pairs[best], values[best]
@@ -139,6 +159,7 @@ def _with_room(attack: Attack, graph: Graph, budget: int, rng: np.random.Generat
 
 ATTACKERS: dict[str, Attacker] = {
     "mettack": plant_by_gradient,
+    "unrolled": plant_by_unrolled_gradient,
     "minmax": plant_by_relaxation,
     "dice": plant_between_classes,
     "random": plant_at_random,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from focusedcleaner.choice import without_isolating
-from focusedcleaner.graph import FloatArray, Graph, IntArray
+from focusedcleaner.graph import FloatArray, Graph, IntArray, Split
 from focusedcleaner.selfattack.attackers import Attacker
 from focusedcleaner.selfattack.clues import Clues, Examiner
 from focusedcleaner.selfattack.shift import shifted
@@ -27,6 +27,8 @@ number of such edges would be consistent with itself, so that errors could only 
 few more pushes the other way."""
 KEPT = 3
 """Rounds, the last ones, whose opinions are averaged."""
+FEWEST_IN_EXCHANGE = 0.5
+"""Validation nodes, as a share of the training nodes, that are enough to stand in for them."""
 MOST_GENUINE = 100_000
 """Edges of an attacked graph that the learner sees as genuine, at most; a sample of them where there are more."""
 
@@ -80,6 +82,9 @@ class Investigation:
     many in what is left, and trains a classifier to tell genuine edges from those of each attacker by their clues. Its
     opinion of the real graph's edges, corrected for how common each kind is there (`shifted`), is the round's.
 
+    The simulated attackers work on another split (`rehearsed`): what is planted and stayed in the graph is then not
+    where they plant, at the training nodes, and is not taught as what genuine edges look like there.
+
     The first round has no opinion to draw from: it takes out the edges whose ends agree least in class and attributes.
 
     Args:
@@ -94,13 +99,15 @@ class Investigation:
     trees: int
     seed: int
     examiner: Examiner
+    rehearsal: Examiner
+    """Looks at the graphs that the simulated attackers have poisoned."""
     clues: Clues
 
     @classmethod
     def of(cls, graph: Graph, attackers: Mapping[str, Attacker], *, trees: int, seed: int) -> Investigation:
         """Look at the graph once; all rounds use the clues."""
-        examiner = Examiner(graph)
-        return cls(graph, attackers, trees, seed, examiner, examiner.clues(graph))
+        examiner, rehearsal = Examiner(graph), Examiner(graph.with_split(rehearsed(graph, seed)))
+        return cls(graph, attackers, trees, seed, examiner, rehearsal, examiner.clues(graph))
 
     def concluded(self, rounds: int) -> FloatArray:
         """Go through so many rounds; the mean opinion of the last ones, E probabilities."""
@@ -137,13 +144,13 @@ class Investigation:
 
     def _examples(self, rest: Graph, budget: int, rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.int64]]:
         """Clues of genuine and planted edges, and who planted them: 0 for nobody."""
-        guessed = replace(rest, labels=self._guessed_labels())
+        guessed = replace(rest, labels=self._guessed_labels(), split=self.rehearsal.split)
         tables, kinds = [], []
         for kind, attacker in enumerate(self.attackers.values(), start=1):
             poisoned = rest.with_edges(attacker(guessed, budget, rng))
             who = np.where(np.isin(poisoned.edge_keys, rest.edge_keys), 0, kind)
             shown = _sample(who, rng)
-            tables.append(self.examiner.clues(poisoned).table[shown])
+            tables.append(self.rehearsal.clues(poisoned).table[shown])
             kinds.append(who[shown])
         return np.concatenate(tables), np.concatenate(kinds)
 
@@ -167,6 +174,24 @@ class Investigation:
             random_state=(self.seed + number) % 2**32,
         )
         return Judge(learner.fit(table, kinds), shares)
+
+
+def rehearsed(graph: Graph, seed: int) -> Split:
+    """The split on which simulated attackers work: training and validation nodes are exchanged. Attackers gather at
+    training nodes, and there is no real poison at these. As many train as before where there are enough; the split
+    itself where too few nodes validate or there are no attributes (docs/self-attack.md says why).
+
+    >>> from focusedcleaner.datasets import synthetic
+    >>> graph = synthetic(num_nodes=100, seed=0)
+    >>> np.intersect1d(rehearsed(graph, 0).train, graph.split.train)
+    array([], dtype=int64)
+    """
+    assert graph.split is not None
+    train, val = graph.split.train, graph.split.val
+    if graph.attributes is None or len(val) < FEWEST_IN_EXCHANGE * len(train):
+        return graph.split
+    chosen = np.random.default_rng(seed).permutation(val)[: len(train)]
+    return Split(np.sort(chosen), np.sort(np.concatenate([train, np.setdiff1d(val, chosen)])), graph.split.test)
 
 
 def _sample(who: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
