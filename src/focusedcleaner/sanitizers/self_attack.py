@@ -30,7 +30,8 @@ class SelfAttack(Sanitizer):
         q ← P(planted | clues) by a classifier of the edges that attackers plant in G − Z,  Z drawn from the last q,
 
     corrected for how common planted edges are in G itself. The edges of largest q go;
-    with ``budget="auto"`` those of q > threshold, which is while an edge is more likely planted than genuine.
+    with ``budget="auto"`` those of q > threshold: a planted edge does a GNN more harm than a genuine one does it good,
+    by a factor of (1 − threshold)/threshold.
 
     The correction is that of Saerens, Latinne, Decaestecker: "Adjusting the Outputs of a Classifier to New a Priori
     Probabilities: A Simple Procedure", Neural Computation 2002. How it works, where it fails: docs/self-attack.md.
@@ -54,7 +55,7 @@ class SelfAttack(Sanitizer):
     rounds: int = 6
     attackers: str = "mettack,unrolled,minmax,dice,random"
     trees: int = 60
-    threshold: float = 0.5
+    threshold: float = 0.25
 
     def __post_init__(self) -> None:
         attackers(self.attackers)
