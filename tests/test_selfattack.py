@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
+from functools import partialmethod
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.files import save_graph
 from focusedcleaner.graph import Graph, IntArray, Split
-from focusedcleaner.sanitizers import Interrupted, SelfAttack, sanitizer
+from focusedcleaner.sanitizers import Interrupted, SelfAttack, default_method, sanitizer
 from focusedcleaner.sanitizers.self_attack import estimated
 from focusedcleaner.scoring import score
 from focusedcleaner.selfattack import attackers as simulated
@@ -343,3 +344,24 @@ def test_the_command_tells_the_number(cli: Command, poisoned: Graph, folder: Pat
     assert "nine times in ten" in (folder / "RUN" / "report.html").read_text()
     header = (folder / "RUN" / "removed.csv").read_text().splitlines()[0].split(",")
     assert {"planted", "class_agreement", "training_ends", "common_neighbours"} <= set(header)
+
+
+# The default --------------------------------------------------------------------------------------------------------
+
+
+def test_the_default_where_it_wins() -> None:
+    large = synthetic(num_nodes=1000, mean_degree=5.0, seed=0)
+    assert default_method(large) == "self-attack"
+    assert default_method(replace(large, attributes=None)) == "cld"
+    assert default_method(large.without_edges(large.edges[1500:])) == "cld"
+
+
+def test_sanitize_without_a_method(cli: Command, poisoned: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_graph(poisoned, "graph.npz")
+    monkeypatch.setattr("focusedcleaner.sanitizers.SELF_ATTACKED", (1, 10_000))
+    monkeypatch.setattr(SelfAttack, "__init__", partialmethod(SelfAttack.__init__, **QUICK))
+    assert cli("sanitize", "graph.npz").exit_code == 0
+    record = json.loads(Path("runs/graph-cleaned/run.json").read_text())
+    assert record["method"] == "self-attack"
+    assert cli("sanitize", "graph.npz", "--set", "tau=0.7", "--budget", "3").exit_code == 0
+    assert json.loads(Path("runs/graph-cld/run.json").read_text())["method"] == "cld"

@@ -174,7 +174,16 @@ def attack(
 def sanitize(
     ctx: typer.Context,
     graph: GraphArgument,
-    method: Annotated[str, typer.Option("--method", metavar="NAME", help="cld, lp, … (see: methods).")] = "cld",
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help="cld, lp, … (see: methods). \\[default: self-attack if there are attributes and 2,000 to 200,000 "
+            "edges, else cld]",
+            show_default=False,
+        ),
+    ] = None,
     budget: Annotated[
         str | None,
         typer.Option(

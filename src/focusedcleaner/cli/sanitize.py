@@ -18,7 +18,7 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.report import write_report
 from focusedcleaner.runs import RECORD, REPORT, RunFolder, check_same, free_path, read_record, read_run
-from focusedcleaner.sanitizers import Interrupted, Sanitation, Sanitizer, sanitizer
+from focusedcleaner.sanitizers import Interrupted, Sanitation, Sanitizer, default_method, sanitizer
 from focusedcleaner.sanitizers.base import check_sanitizable
 from focusedcleaner.scoring import aligned
 from focusedcleaner.settings import parse_pairs
@@ -29,7 +29,8 @@ class Request:
     """What the user asked for."""
 
     given: Given
-    method: str
+    method: str | None
+    """None for CLD where there are settings, else for the one that suits the graph."""
     budget: str | None
     """None for the method's default."""
     out: Path | None
@@ -48,12 +49,14 @@ def run(request: Request, *, typed: Sequence[str], json: bool) -> None:
         typed: the command's words, to tell how to go on after an interruption.
         json: whether to print one JSON object.
     """
-    method = sanitizer(request.method, **parse_pairs(list(request.settings)))
+    name = request.method or ("cld" if request.settings else None)
+    method = None if name is None else sanitizer(name, **parse_pairs(list(request.settings)))
     if request.resume and request.out is None:
         raise InputError("--resume needs --out: the folder of the run that is to go on")
-    out = request.out or free_path(request.given.graph, request.method)
+    out = request.out or free_path(request.given.graph, name or "cleaned")
     with parent_made(out, request.out is None), RunFolder.opened(out, resume=request.resume) as folder:
         graph = with_some_split(request.given.read(), request.seed)
+        method = method or sanitizer(default_method(graph))
         clean = None if request.truth is None else aligned(request.truth.read(), graph)
         before = _earlier(folder, method, graph, request)
         computes = before is None or before["status"] != "complete"
