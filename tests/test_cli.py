@@ -64,7 +64,7 @@ def test_sanitize_json(cli: Command, graph_file: Path) -> None:
 def test_default_folders_are_counted(cli: Command, graph_file: Path) -> None:
     for _ in range(2):
         assert cli("sanitize", graph_file, "--budget", "3").exit_code == 0
-    assert sorted(os.listdir("runs")) == ["graph-cld", "graph-cld-2"]
+    assert sorted(os.listdir("runs")) == ["graph-cleaned", "graph-cleaned-2"]
 
 
 def test_the_record_names_what_was_typed(cli: Command, graph_file: Path, graph: Graph) -> None:
