@@ -21,10 +21,10 @@ FIRST_PLANTED = 0.1
 """The same in the first round, when nothing is known yet."""
 FIRST_CUT = 0.3
 """Share of the edges that the first round takes out: more than an attacker plants."""
-MARGIN = 1.05
-"""A round takes out so many times the edges that it draws. What is planted and stays is taught as genuine, and any
-number of such edges would be consistent with itself, so that errors could only make the number smaller; taking out a
-few more pushes the other way."""
+MARGIN, WIDER_MARGIN = 1.05, 1.2
+"""A round takes out so many times the edges that it draws. What is planted and stays is taught as genuine, so that
+errors could only make the number smaller; taking out a few more pushes the other way. The wider margin is for graphs
+whose attackers can't rehearse elsewhere (`rehearsed`)."""
 KEPT = 3
 """Rounds, the last ones, whose opinions are averaged."""
 FEWEST_IN_EXCHANGE = 0.5
@@ -135,7 +135,8 @@ class Investigation:
             expected = FIRST_PLANTED * self.graph.num_edges
         else:
             drawn = rng.random(self.graph.num_edges) < before.planted
-            wanted, order = int(MARGIN * drawn.sum()), np.argsort(-(drawn + before.planted / 2), kind="stable")
+            margin = WIDER_MARGIN if self.rehearsal.split == self.graph.split else MARGIN
+            wanted, order = int(margin * drawn.sum()), np.argsort(-(drawn + before.planted / 2), kind="stable")
             expected = before.number
         gone = without_isolating(order[:wanted], self.graph.edges, self.graph.degrees, wanted)
         rest = self.graph.without_edges(self.graph.edges[gone])
