@@ -5,7 +5,6 @@ python -m benchmarks.adaptive [--only citeseer]
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -13,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import Results, Section, ended
+from benchmarks.common import Results, Section, ended, only_asked
 from focusedcleaner.attacks import Poisoning, attack
 from focusedcleaner.classifiers import classifier
 from focusedcleaner.experiments.cells import Source
@@ -105,10 +104,8 @@ def run(only: str) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--only", default="", help="cells whose name contains this")
-    asked = parser.parse_args()
-    return ended(lambda: run(asked.only))
+    only = only_asked(__doc__)
+    return ended(lambda: run(only))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import resource
@@ -108,6 +109,14 @@ class Section:
         before, _, rest = path.read_text(encoding="utf-8").partition(first)
         _, _, after = rest.partition(last)
         write_files({path: f"{before}{first}{text}{last}{after}".encode()})
+
+
+def only_asked(about: str | None) -> str:
+    """The command's one option, ``--only``: a text that the name of a cell must have in it."""
+    parser = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
+    parser.add_argument("--only", default="", help="cells whose name contains this")
+    only: str = parser.parse_args().only
+    return only
 
 
 def ended(work: Callable[[], object]) -> int:

@@ -5,7 +5,6 @@ python -m benchmarks.selfattack [--only cora]
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import Results, Section, ended, published, unit
+from benchmarks.common import Results, Section, ended, only_asked, published, unit
 from focusedcleaner import datasets
 from focusedcleaner.attacks import Dice, Poisoning, attack
 from focusedcleaner.choice import without_isolating
@@ -206,10 +205,8 @@ def run(only: str) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--only", default="", help="cells whose name contains this")
-    asked = parser.parse_args()
-    return ended(lambda: run(asked.only))
+    only = only_asked(__doc__)
+    return ended(lambda: run(only))
 
 
 if __name__ == "__main__":
