@@ -31,7 +31,9 @@ from focusedcleaner.selfattack.rounds import KEPT, Investigation, Opinion, mean_
 PAGE = Section("self-attack.md")
 POWERS = (0.1, 0.25, 0.05, 0.15, 0.2)
 FIRST = ("prognn", "mettack", "minmax")
-OTHERS = ("dice", "random", "prbcd", "nettack")
+OTHERS = ("dice", "random", "prbcd", "nettack", "mettack on another split", "minmax on another split")
+RIVALS = ("agreement", "cld", "lp")
+ANOTHER_SPLIT = "random 1"
 FAILURES = (
     ("cora", "mettack without attributes"),
     ("cora", "dice away from training nodes"),
@@ -58,6 +60,10 @@ def graphs(name: str, origin: str, power: float) -> tuple[Graph, Graph]:
     """The clean and the poisoned graph."""
     if origin == "prognn":
         return published(name, power)
+    method, _, elsewhere = origin.partition(" on another ")
+    if elsewhere:
+        clean = clean_graph(Source(name, ANOTHER_SPLIT))
+        return clean, attack(method).poison(clean, power).graph
     clean = heterophilous() if name == "heterophilous" else clean_graph(Source(name, "authors"))
     if origin == "clean":
         return clean, clean
@@ -103,7 +109,7 @@ def judged(poisoned: Graph) -> tuple[Investigation, list[Opinion]]:
 
 
 def measure(name: str, origin: str, power: float, *, accuracy: bool) -> dict[str, Any]:
-    """What self-attack makes of one graph, with a budget of 10 % and with its own; agreement beside."""
+    """What self-attack makes of one graph, with a budget of 10 % and with its own; its rivals beside."""
     clean, poisoned = graphs(name, origin, power)
     start = time.perf_counter()
     inquiry, opinions = judged(poisoned)
@@ -118,7 +124,6 @@ def measure(name: str, origin: str, power: float, *, accuracy: bool) -> dict[str
 
     fixed = removed(order, budget)
     auto = removed(order[planted[order] > SelfAttack().threshold], poisoned.num_edges)
-    by_agreement = sanitizer("agreement").sanitize(poisoned, budget).removed
     at_budget = score(fixed, poisoned=poisoned, clean=clean)
     chosen = score(auto, poisoned=poisoned, clean=clean)
     guess = estimated(planted, opinions[-KEPT:])
@@ -126,7 +131,6 @@ def measure(name: str, origin: str, power: float, *, accuracy: bool) -> dict[str
         "planted": at_budget.attacked,
         "esr": at_budget.esr,
         "oracle": at_budget.oracle_esr,
-        "agreement": score(by_agreement, poisoned=poisoned, clean=clean).esr,
         "auto_esr": chosen.esr,
         "auto_removed": chosen.removed,
         "estimate": guess.number,
@@ -136,6 +140,9 @@ def measure(name: str, origin: str, power: float, *, accuracy: bool) -> dict[str
         "seconds": seconds,
         "units": seconds / unit(),
     }
+    for rival in RIVALS if at_budget.attacked else ():
+        chosen = score(sanitizer(rival).sanitize(poisoned, budget).removed, poisoned=poisoned, clean=clean)
+        found[rival] = chosen.esr
     if accuracy:
         for key, graph in (("gcn", poisoned), ("gcn_auto", poisoned.without_edges(auto))):
             runs = [classifier("gcn").fit(graph, seed=seed).accuracy(graph) for seed in range(GCNS)]
@@ -158,7 +165,7 @@ def table(results: Results, origin: str, title: str) -> str:
             continue
         kinds: dict[str, Callable[[dict[str, Any]], str]] = {
             "ESR at 10 % (of the oracle's)": lambda c: f"{100 * c['esr']:.1f} ({100 * c['esr'] / c['oracle']:.0f} %)",
-            "`agreement`": lambda c: f"{100 * c['agreement']:.1f}",
+            ", ".join(f"`{rival}`" for rival in RIVALS): rivals,
             "planted, estimated": lambda c: (
                 f"{c['planted']:,}, {c['estimate']:,.0f} ({c['low']:,.0f}–{c['high']:,.0f})"
             ),
@@ -171,9 +178,15 @@ def table(results: Results, origin: str, title: str) -> str:
     return "\n".join(rows) + "\n"
 
 
+def rivals(cell: dict[str, Any]) -> str:
+    """The ESR of other sanitizers on the same graph."""
+    return ", ".join(f"{100 * cell[rival]:.1f}" for rival in RIVALS)
+
+
 def others(results: Results) -> str:
-    """Clean graphs, and attacks that are easier to find."""
-    rows = ["| graph | planted | estimated | removed | ESR at 10 % | `agreement` |", "| --- " * 6 + "|"]
+    """Clean graphs, and other attacks."""
+    names = ", ".join(f"`{rival}`" for rival in RIVALS)
+    rows = [f"| graph | planted | estimated | removed | ESR at 10 % | {names} |", "| --- " * 6 + "|"]
     for key, cell in sorted(results.cells.items()):
         name, origin, power = key.split(" | ")
         if origin in FIRST and name != "heterophilous":
@@ -182,8 +195,8 @@ def others(results: Results) -> str:
         share = f"{cell['auto_removed']:,}"
         if "gcn" in cell:
             share += f"; GCN {100 * cell['gcn']:.1f}, {100 * cell['gcn_auto']:.1f}"
-        esr = ("–", "–") if not cell["planted"] else (f"{100 * cell['esr']:.1f}", f"{100 * cell['agreement']:.1f}")
-        rows.append(f"| {what} | {cell['planted']:,} | {cell['estimate']:,.0f} | {share} | {esr[0]} | {esr[1]} |")
+        esr = f"{100 * cell['esr']:.1f} | {rivals(cell)}" if cell["planted"] else "– | –"
+        rows.append(f"| {what} | {cell['planted']:,} | {cell['estimate']:,.0f} | {share} | {esr} |")
     return "\n".join(rows) + "\n"
 
 

@@ -147,16 +147,18 @@ def test_a_budget_for_flips_may_exceed_what_can_be_removed() -> None:
     count=st.integers(1, 40),
     excluded_share=st.sampled_from([0.0, 0.2, 1.0]),
     block=st.sampled_from([1, 7, 100, 10_000]),
+    spare=st.sampled_from([1, 32]),
     seed=st.integers(0, 10_000),
 )
 def test_best_pairs_are_those_of_brute_force(
-    nodes: int, count: int, excluded_share: float, block: int, seed: int
+    nodes: int, count: int, excluded_share: float, block: int, spare: int, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
     front, back = (torch.from_numpy(rng.normal(size=(nodes, 3))) for _ in range(2))
     taken = np.argwhere(np.triu(rng.random((nodes, nodes)) < excluded_share, 1)).reshape(-1, 2)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "BLOCK", block)
+        patch.setattr(search, "ROWS", spare)
         pairs, values = best_pairs(front, back, Excluded(taken), count)
     dense = (front @ back.T).numpy()
     dense[tuple(taken.T)] = -np.inf

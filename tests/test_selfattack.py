@@ -10,12 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+import torch
 from conftest import Command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from focusedcleaner import datasets
 from focusedcleaner.attacks import attack
+from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.files import save_graph
@@ -24,10 +27,12 @@ from focusedcleaner.sanitizers import Interrupted, SelfAttack, default_method, s
 from focusedcleaner.sanitizers.self_attack import estimated
 from focusedcleaner.scoring import score
 from focusedcleaner.selfattack import attackers as simulated
+from focusedcleaner.selfattack import by_gradient
 from focusedcleaner.selfattack.attackers import ATTACKERS, attackers
 from focusedcleaner.selfattack.clues import Examiner
 from focusedcleaner.selfattack.rounds import Investigation, Opinion, rehearsed
 from focusedcleaner.selfattack.shift import shifted
+from focusedcleaner.surrogate import Implicit, Surrogate
 
 QUICK = {"rounds": 2, "trees": 20, "attackers": "mettack"}
 
@@ -125,8 +130,9 @@ def test_the_order_of_ends_and_nodes_does_not_matter(graph: Graph) -> None:
 def test_a_simulated_attacker_plants_new_edges(
     name: str, all_pairs: int, graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(simulated, "ALL_PAIRS", all_pairs)
-    monkeypatch.setattr(simulated, "SAMPLED_PAIRS", 5_000)
+    monkeypatch.setattr(simulated, "LARGEST_RELAXED", all_pairs)
+    monkeypatch.setattr(by_gradient, "ALL_PAIRS", all_pairs)
+    monkeypatch.setattr(by_gradient, "SAMPLED_PAIRS", 5_000)
     planted = ATTACKERS[name](graph, 20, np.random.default_rng(4))
     assert 0 < len(planted) <= 20
     assert (planted[:, 0] < planted[:, 1]).all()
@@ -137,15 +143,54 @@ def test_a_simulated_attacker_plants_new_edges(
 
 
 def test_the_simulated_mettack_raises_the_loss_more_than_chance(clean: Graph) -> None:
-    from focusedcleaner.attacks.loss import AttackerLoss
-    from focusedcleaner.surrogate import Implicit, Surrogate
-
     def loss_after(name: str) -> float:
         hurt = clean.with_edges(ATTACKERS[name](clean, 60, np.random.default_rng(0)))
         start = Surrogate(clean, inner=Implicit(1e-3)).fit().logits
         return AttackerLoss(clean, start.argmax(1), 0.0).value(Surrogate(hurt, inner=Implicit(1e-3)).fit().logits)
 
     assert loss_after("mettack") > 1.2 * loss_after("random")
+
+
+def test_a_sketch_of_factors_has_nearly_their_product() -> None:
+    rng = np.random.default_rng(0)
+    mixed = torch.from_numpy(rng.normal(size=(20, 400)))
+    front, back = (torch.from_numpy(rng.normal(size=(300, 20))) @ mixed for _ in range(2))
+    small = by_gradient.sketched(front, back, rng)
+    assert small[0].shape[1] == small[1].shape[1] == by_gradient.SKETCHED_RANK
+    exact = front @ back.T
+    assert torch.linalg.norm(small[0] @ small[1].T - exact) < 1e-4 * torch.linalg.norm(exact)
+    assert by_gradient.sketched(front[:, :50], back[:, :50], rng)[0].shape[1] == 50
+
+
+def test_the_targeted_attacker_misleads_nodes_of_unknown_label(clean: Graph) -> None:
+    assert clean.labels is not None
+    assert clean.split is not None
+
+    def margins(graph: Graph) -> np.ndarray:
+        logits = Surrogate(clean).fit().images.numpy()
+        for _ in range(2):
+            scaled = sp.diags_array((graph.degrees + 1.0) ** -0.5)
+            logits = scaled @ (graph.adjacency() + sp.eye_array(graph.num_nodes)) @ scaled @ logits
+        own = logits[np.arange(graph.num_nodes), labels]
+        logits[np.arange(graph.num_nodes), labels] = -np.inf
+        return own - logits.max(axis=1)
+
+    labels = clean.labels
+    planted = ATTACKERS["targeted"](clean, 80, np.random.default_rng(0))
+    ends, times = np.unique(planted, return_counts=True)
+    targets = np.setdiff1d(ends[times >= 4], np.concatenate([clean.split.train, clean.split.val]))
+    assert len(targets) >= 5
+    touched = np.isin(planted, clean.split.test).any(axis=1)
+    assert touched.all()
+    chance = ATTACKERS["random"](clean, 80, np.random.default_rng(0))
+    loss, by_chance = (margins(clean) - margins(clean.with_edges(edges)) for edges in (planted, chance))
+    hit = np.unique(chance)
+    assert loss[targets].mean() > 3 * by_chance[hit].mean()
+
+
+def test_where_every_label_is_known_it_aims_at_any_node(graph: Graph) -> None:
+    everyone = Split(np.arange(graph.num_nodes), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+    assert len(ATTACKERS["targeted"](graph.with_split(everyone), 20, np.random.default_rng(0))) == 20
 
 
 def test_no_room_for_planted_edges() -> None:
@@ -155,7 +200,7 @@ def test_no_room_for_planted_edges() -> None:
 
 
 def test_an_unknown_attacker_is_refused() -> None:
-    with pytest.raises(InputError, match="no simulated attacker 'mallory'; there are mettack, unrolled, minmax, dice"):
+    with pytest.raises(InputError, match="no simulated attacker 'mallory'; there are mettack, unrolled, minmax, "):
         attackers("dice,mallory")
 
 

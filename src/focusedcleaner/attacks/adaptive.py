@@ -12,6 +12,7 @@ from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.attacks.search import Excluded, best_pairs
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph, IntArray
+from focusedcleaner.selfattack import SIMULATED
 from focusedcleaner.settings import as_json
 from focusedcleaner.surrogate import Implicit, Surrogate
 
@@ -67,7 +68,7 @@ class Adaptive(Attack):
     learns: int = 3
     rounds: int = 2
     trees: int = 60
-    attackers: str = "mettack,unrolled,minmax,dice,random"
+    attackers: str = SIMULATED
 
     def __post_init__(self) -> None:
         if not 0 <= self.stealth < float("inf"):
@@ -112,7 +113,7 @@ class _UnderWay:
 
     def plant(self, size: int, *, learn: bool) -> None:
         """Plant so many edges, if so many pairs do harm."""
-        from focusedcleaner.selfattack.attackers import spread
+        from focusedcleaner.selfattack.by_gradient import spread
 
         surrogate = Surrogate(self.graph, inner=Implicit(WEIGHT_DECAY))
         fitted = surrogate.fit()

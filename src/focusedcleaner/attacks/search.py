@@ -78,18 +78,30 @@ def best_pairs(front: Tensor, back: Tensor, excluded: Excluded, count: int) -> t
     Returns:
         The pairs (n × 2) and their values, largest first; of equal pairs the first.
     """
+    wanted = count + ROWS
     pairs, values = torch.empty(0, 2, dtype=torch.long), torch.empty(0)
     for start, block in _screened(front.float(), back.float(), excluded):
-        best = block.flatten().topk(min(count + ROWS, block.numel()))
-        there = best.values > -torch.inf
-        places = best.indices[there]
+        places = _places_of_largest(block, wanted, float(values[-1]) if len(values) == wanted else -torch.inf)
         found = torch.stack([places // block.shape[1], places % block.shape[1]], 1) + start
-        pairs, values = torch.cat([pairs, found]), torch.cat([values, best.values[there]])
-        kept = values.topk(min(count + ROWS, len(values))).indices
-        pairs, values = pairs[kept], values[kept]
+        pairs, values = torch.cat([pairs, found]), torch.cat([values, block.flatten()[places]])
+        values, kept = values.topk(min(wanted, len(values)))
+        pairs = pairs[kept]
     exact = (front[pairs[:, 0]] * back[pairs[:, 1]]).sum(1).numpy()
     order = np.lexsort((pairs[:, 1].numpy(), pairs[:, 0].numpy(), -exact))[:count]
     return pairs.numpy()[order], exact[order]
+
+
+def _places_of_largest(block: Tensor, wanted: int, least: float) -> Tensor:
+    """Where a block's largest values are, above −∞ and not below ``least``: at most so many.
+
+    As many rows as wanted have a maximum that is not below the last of these maxima: what is smaller needs no sorting.
+    """
+    flat = block.flatten()
+    if len(block) >= wanted:
+        least = max(least, float(block.amax(1).topk(wanted).values[-1]))
+    places = torch.arange(len(flat)) if least == -torch.inf else (flat >= least).nonzero().ravel()
+    best = flat[places].topk(min(wanted, len(places)))
+    return places[best.indices[best.values > -torch.inf]]
 
 
 def pairs_above(

@@ -7,13 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import dropout
 
 from focusedcleaner.classifiers.layers import Affine, attributes_for, num_columns
 from focusedcleaner.classifiers.sparse import Operator
 from focusedcleaner.classifiers.training import Network, NetworkClassifier
-from focusedcleaner.graph import Graph
+from focusedcleaner.graph import Graph, IntArray
 
 
 @dataclass
@@ -57,7 +58,7 @@ class _MedianNetwork(Network):
 class Neighbourhoods:
     """Each node's neighbours and itself, in tables of nodes with about as many neighbours.
 
-    A table is as wide as the next power of two; places that are left over name the node N, whose values are missing.
+    A table is as wide as the next power of two; places that are left over name the node N, whose values are infinite.
 
     >>> path = Neighbourhoods(Graph(3, [[0, 1], [1, 2]]))
     >>> path.median(torch.tensor([[1.0], [5.0], [3.0]])).ravel()
@@ -72,18 +73,27 @@ class Neighbourhoods:
         rows, columns = rows[order], columns[order]
         place = np.arange(len(rows)) - (np.cumsum(size) - size)[rows]
         width = 2 ** np.ceil(np.log2(size)).astype(np.int64)
-        self.tables: list[tuple[Tensor, Tensor]] = []
-        for wide in np.unique(width):
-            nodes = np.flatnonzero(width == wide)
-            mine = width[rows] == wide
-            table = np.full((len(nodes), wide), graph.num_nodes)
-            table[np.searchsorted(nodes, rows[mine]), place[mine]] = columns[mine]
-            self.tables.append((torch.tensor(nodes), torch.tensor(table)))
-        self.back = torch.argsort(torch.cat([nodes for nodes, _ in self.tables]))
+        self.tables: list[tuple[IntArray, IntArray]] = []
+        """Nodes (n × wide), and where the median of each row is once it is sorted (n)."""
+        nodes = [np.flatnonzero(width == wide) for wide in np.unique(width)]
+        for mine in nodes:
+            wide = width[mine[0]]
+            table = np.full((len(mine), wide), graph.num_nodes)
+            here = width[rows] == wide
+            table[np.searchsorted(mine, rows[here]), place[here]] = columns[here]
+            self.tables.append((table, (size[mine] - 1) // 2))
+        self.back = np.argsort(np.concatenate(nodes))
 
     def median(self, values: Tensor) -> Tensor:
         """The median of each column over each neighbourhood (N × F)."""
-        padded = torch.cat([values, values.new_full((1, values.shape[1]), torch.nan)])
-        gathered = (padded.index_select(0, table.ravel()).view(*table.shape, -1) for _, table in self.tables)
-        parts = [neighbours.nanmedian(dim=1).values for neighbours in gathered]
-        return torch.cat(parts)[self.back]
+        return values.gather(0, torch.from_numpy(self._chosen(values.detach().numpy())))
+
+    def _chosen(self, values: NDArray[np.float32]) -> IntArray:
+        """The node that has the median, for each neighbourhood and column (N × F)."""
+        padded = np.concatenate([values.T, np.full((values.shape[1], 1), np.inf, dtype=values.dtype)], axis=1)
+        parts = []
+        for table, middle in self.tables:
+            around = padded.take(table, axis=1)
+            median = np.take_along_axis(np.sort(around, axis=2), middle[None, :, None], axis=2)
+            parts.append(table[np.arange(len(table)), (around == median).argmax(axis=2)])
+        return np.ascontiguousarray(np.concatenate(parts, axis=1)[:, self.back].T)

@@ -37,14 +37,17 @@ class Pattern:
         """The number of the edge at each place; loops follow after the edges."""
         self.mirror = torch.tensor(back[swapped[order]])
         """The place of (v, u) for the place (u, v)."""
-        self.starts = torch.tensor(np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=graph.num_nodes))]))
+        starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=graph.num_nodes))])
+        short = np.int32 if len(rows) < 2**31 else np.int64
+        self.csr = torch.tensor(starts.astype(short)), torch.tensor(columns[order].astype(short))
+        """Where each row starts, and the columns; short, since MKL would shorten them at every product."""
         self.is_loop = self.rows == self.columns
 
     def matrix(self, values: Tensor) -> Tensor:
         """The values at all places as a CSR matrix."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sparse", UserWarning)  # torch calls its CSR layout a beta
-            return torch.sparse_csr_tensor(self.starts, self.columns, values, size=(self.num_nodes,) * 2)
+            return torch.sparse_csr_tensor(*self.csr, values, size=(self.num_nodes,) * 2)
 
     def times(self, values: Tensor, dense: Tensor) -> Tensor:
         """M·D, where M has these values."""
@@ -59,7 +62,7 @@ class Pattern:
         """D^-½ M D^-½ with D the row sums of M; a row that sums to 0 stays 0."""
         sums = self.row_sums(values)
         scale = torch.where(sums > 0, torch.where(sums > 0, sums, 1.0).rsqrt(), 0.0)
-        return values * scale[self.rows] * scale[self.columns]
+        return values * scale.index_select(0, self.rows) * scale.index_select(0, self.columns)
 
 
 class _Weighted(torch.autograd.Function):
@@ -78,5 +81,5 @@ class _Weighted(torch.autograd.Function):
         if ctx.needs_input_grad[0]:
             to_values = (gradient.index_select(0, pattern.rows) * dense.index_select(0, pattern.columns)).sum(dim=1)
         if ctx.needs_input_grad[1]:
-            to_dense = pattern.matrix(values[pattern.mirror]) @ gradient
+            to_dense = pattern.matrix(values.index_select(0, pattern.mirror)) @ gradient
         return to_values, to_dense, None

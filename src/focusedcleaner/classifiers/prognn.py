@@ -91,7 +91,7 @@ class _ProNetwork(Network):
     def _scores(self, inputs: tuple[Pattern, Operator], structure: Tensor) -> Tensor:
         pattern, features = inputs
         loops = structure.new_ones(pattern.num_nodes)
-        weights = pattern.normalized(torch.cat([structure, loops])[pattern.edge])
+        weights = pattern.normalized(torch.cat([structure, loops]).index_select(0, pattern.edge))
         hidden = torch.relu(pattern.times(weights, features(self.first.weight)) + self.first.bias)
         hidden = dropout(hidden, self.how.dropout, self.training)
         return pattern.times(weights, hidden @ self.second.weight) + self.second.bias

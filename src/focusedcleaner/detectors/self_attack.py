@@ -10,6 +10,7 @@ import torch
 from focusedcleaner.detectors.base import Detector, Memory, Victims, View
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
+from focusedcleaner.selfattack import SIMULATED
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class PlantedEdges(Detector):
 
     rounds: int = 6
     trees: int = 60
-    attackers: str = "mettack,unrolled,minmax,dice,random"
+    attackers: str = SIMULATED
     threshold: float = 0.5
 
     def __post_init__(self) -> None:

@@ -17,7 +17,7 @@ from focusedcleaner.sanitizers import SANITIZERS
 Plain = bool | int | float | str | None
 Settings = tuple[tuple[str, Plain], ...]
 
-EDITIONS: dict[str, int] = {}
+EDITIONS: dict[str, int] = {"median": 2}
 """By a method's name, the edition of its algorithm where it is not 1: raised by hand when its results change."""
 
 LARGEST_POWER = 0.25

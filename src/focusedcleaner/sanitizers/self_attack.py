@@ -15,6 +15,7 @@ from focusedcleaner.choice import without_isolating
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph
 from focusedcleaner.sanitizers.base import Estimate, Findings, FindingsSoFar, Progress, Sanitizer
+from focusedcleaner.selfattack import SIMULATED
 from focusedcleaner.selfattack.attackers import attackers
 from focusedcleaner.selfattack.rounds import KEPT, Investigation, Opinion, mean_opinion
 from focusedcleaner.settings import as_json
@@ -38,7 +39,7 @@ class SelfAttack(Sanitizer):
 
     Args:
         rounds: how often the graph is attacked; q is the mean of the last three rounds.
-        attackers: who is simulated, by commas: mettack, unrolled, minmax, dice, random, stealthy.
+        attackers: who is simulated, by commas: mettack, unrolled, minmax, targeted, dice, random, stealthy.
         trees: of the classifier (histogram gradient boosting).
         threshold: the probability from which on an edge goes when the budget is the method's own choice.
 
@@ -53,7 +54,7 @@ class SelfAttack(Sanitizer):
     name: ClassVar[str] = "self-attack"
 
     rounds: int = 6
-    attackers: str = "mettack,unrolled,minmax,dice,random"
+    attackers: str = SIMULATED
     trees: int = 60
     threshold: float = 0.25
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,6 +15,8 @@ from focusedcleaner.selfattack.attackers import Attacker
 from focusedcleaner.selfattack.clues import Clues, Examiner
 from focusedcleaner.selfattack.shift import shifted
 
+SLOW, QUICK_ROUNDS = ("unrolled", "minmax"), 2
+"""Attackers that the first rounds do without, if there are others: these rounds only find out what to take out."""
 LEAST_PLANTED = 0.03
 """Share of the edges that a simulated attacker plants at least: a learner needs examples."""
 FIRST_PLANTED = 0.1
@@ -29,8 +31,9 @@ KEPT = 3
 """Rounds, the last ones, whose opinions are averaged."""
 FEWEST_IN_EXCHANGE = 0.5
 """Validation nodes, as a share of the training nodes, that are enough to stand in for them."""
-MOST_GENUINE = 100_000
-"""Edges of an attacked graph that the learner sees as genuine, at most; a sample of them where there are more."""
+GENUINE_SHOWN, MOST_GENUINE = 0.5, 100_000
+"""Share of an attacked graph's genuine edges that the learner sees, and their largest number: every attacker leaves
+nearly the same ones, so that a sample of each will do."""
 
 
 @dataclass(frozen=True)
@@ -140,14 +143,19 @@ class Investigation:
             expected = before.number
         gone = without_isolating(order[:wanted], self.graph.edges, self.graph.degrees, wanted)
         rest = self.graph.without_edges(self.graph.edges[gone])
-        table, kinds = self._examples(rest, int(max(expected, LEAST_PLANTED * self.graph.num_edges, 2)), rng)
+        left_out = SLOW if number < QUICK_ROUNDS and not set(SLOW).issuperset(self.attackers) else ()
+        table, kinds = self._examples(rest, int(max(expected, LEAST_PLANTED * self.graph.num_edges, 2)), left_out, rng)
         return self._learned(table, kinds, number)
 
-    def _examples(self, rest: Graph, budget: int, rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.int64]]:
+    def _examples(
+        self, rest: Graph, budget: int, left_out: Collection[str], rng: np.random.Generator
+    ) -> tuple[FloatArray, NDArray[np.int64]]:
         """Clues of genuine and planted edges, and who planted them: 0 for nobody."""
         guessed = replace(rest, labels=self._guessed_labels(), split=self.rehearsal.split)
         tables, kinds = [], []
-        for kind, attacker in enumerate(self.attackers.values(), start=1):
+        for kind, (name, attacker) in enumerate(self.attackers.items(), start=1):
+            if name in left_out:
+                continue
             poisoned = rest.with_edges(attacker(guessed, budget, rng))
             who = np.where(np.isin(poisoned.edge_keys, rest.edge_keys), 0, kind)
             shown = _sample(who, rng)
@@ -196,8 +204,7 @@ def rehearsed(graph: Graph, seed: int) -> Split:
 
 
 def _sample(who: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """The planted edges and at most `MOST_GENUINE` of the others, by number."""
+    """The planted edges and a sample of the others, by number."""
     genuine = np.flatnonzero(who == 0)
-    if len(genuine) > MOST_GENUINE:
-        genuine = rng.choice(genuine, MOST_GENUINE, replace=False)
-    return np.sort(np.concatenate([genuine, np.flatnonzero(who)]))
+    shown = rng.choice(genuine, min(int(GENUINE_SHOWN * len(genuine)), MOST_GENUINE), replace=False)
+    return np.sort(np.concatenate([shown, np.flatnonzero(who)]))

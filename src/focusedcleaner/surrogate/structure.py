@@ -35,12 +35,13 @@ def one_thread() -> Iterator[None]:
 
 
 def csr(matrix: sp.csr_array, dtype: torch.dtype, device: torch.device | str = "cpu") -> Tensor:
-    """A scipy matrix as torch's CSR tensor."""
+    """A scipy matrix as torch's CSR tensor, with short indices: MKL would shorten them at every product."""
+    index = np.int32 if max(*matrix.shape, matrix.nnz) < 2**31 else np.int64
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sparse", UserWarning)  # torch calls its CSR layout a beta
         return torch.sparse_csr_tensor(
-            torch.from_numpy(matrix.indptr.astype(np.int64)),
-            torch.from_numpy(matrix.indices.astype(np.int64)),
+            torch.from_numpy(matrix.indptr.astype(index)),
+            torch.from_numpy(matrix.indices.astype(index)),
             torch.from_numpy(matrix.data.copy()).to(dtype),
             size=matrix.shape,
             device=device,
