@@ -101,7 +101,9 @@ def _mettack(name: str) -> Poisoning:
 def judged(poisoned: Graph) -> tuple[Investigation, list[Opinion]]:
     """All rounds of the sanitizer with its own settings."""
     how = SelfAttack()
-    inquiry = Investigation.of(poisoned.as_the_defender_sees_it(), attackers(how.attackers), trees=how.trees, seed=0)
+    inquiry = Investigation.of(
+        poisoned.as_the_defender_sees_it(), attackers(how.attackers), rounds=how.rounds, trees=how.trees, seed=0
+    )
     opinions: list[Opinion] = []
     for number in range(how.rounds):
         opinions.append(inquiry.round(number, opinions[-1] if opinions else None))

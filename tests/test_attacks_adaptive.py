@@ -90,7 +90,7 @@ def test_what_is_planted_looks_less_suspicious_than_without_stealth(clean: Graph
     means = []
     for poisoning in (plain, stealthy):
         seen = poisoning.graph.as_the_defender_sees_it()
-        opinion = Investigation.of(seen, attackers("mettack,dice"), trees=20, seed=7).round(0, None)
+        opinion = Investigation.of(seen, attackers("mettack,dice"), rounds=2, trees=20, seed=7).round(0, None)
         means.append(opinion.planted[~np.isin(seen.edge_keys, clean.edge_keys)].mean())
     assert means[1] < 0.8 * means[0]
 

@@ -136,9 +136,9 @@ class _UnderWay:
         from focusedcleaner.selfattack.rounds import Investigation
 
         who = attackers(self.attack.attackers)
-        inquiry = Investigation.of(self.graph, who, trees=self.attack.trees, seed=self.seed)
+        inquiry = Investigation.of(self.graph, who, rounds=self.attack.rounds, trees=self.attack.trees, seed=self.seed)
         opinion = None
-        for number in range(self.attack.rounds):
+        for number in range(inquiry.rounds):
             judge = inquiry.judge(number, opinion)
             opinion = judge.opinion(inquiry.clues)
         self.sanitizer = inquiry.examiner, judge

@@ -30,7 +30,7 @@ class PlantedEdges(Detector):
 
     name: ClassVar[str] = "self-attack"
 
-    rounds: int = 6
+    rounds: int = 7
     trees: int = 60
     attackers: str = SIMULATED
     threshold: float = 0.5
@@ -43,8 +43,8 @@ class PlantedEdges(Detector):
         from focusedcleaner.selfattack.attackers import attackers  # which knows the attacks, and these the surrogate
         from focusedcleaner.selfattack.rounds import Investigation
 
-        inquiry = Investigation.of(graph, attackers(self.attackers), trees=self.trees, seed=seed)
-        return {"planted": torch.from_numpy(inquiry.concluded(self.rounds))}
+        inquiry = Investigation.of(graph, attackers(self.attackers), rounds=self.rounds, trees=self.trees, seed=seed)
+        return {"planted": torch.from_numpy(inquiry.concluded())}
 
     def victims(self, view: View, memory: Memory) -> Victims:
         structure = view.structure

@@ -38,7 +38,8 @@ class SelfAttack(Sanitizer):
     Probabilities: A Simple Procedure", Neural Computation 2002. How it works, where it fails: docs/self-attack.md.
 
     Args:
-        rounds: how often the graph is attacked; q is the mean of the last three rounds.
+        rounds: how often the graph is attacked; q is the mean of the last three rounds, and only these have the slow
+            attackers unrolled and minmax.
         attackers: who is simulated, by commas: mettack, unrolled, minmax, targeted, dice, random, stealthy.
         trees: of the classifier (histogram gradient boosting).
         threshold: the probability from which on an edge goes when the budget is the method's own choice.
@@ -53,10 +54,10 @@ class SelfAttack(Sanitizer):
 
     name: ClassVar[str] = "self-attack"
 
-    rounds: int = 6
+    rounds: int = 7
     attackers: str = SIMULATED
     trees: int = 60
-    threshold: float = 0.25
+    threshold: float = 0.15
 
     def __post_init__(self) -> None:
         attackers(self.attackers)
@@ -78,7 +79,9 @@ class SelfAttack(Sanitizer):
         goal = graph.num_edges if budget is None else budget
         inquiry: Investigation | None = None
         try:
-            inquiry = Investigation.of(graph, attackers(self.attackers), trees=self.trees, seed=seed)
+            inquiry = Investigation.of(
+                graph, attackers(self.attackers), rounds=self.rounds, trees=self.trees, seed=seed
+            )
             while len(opinions) < self.rounds:
                 opinions = [*opinions, inquiry.round(len(opinions), opinions[-1] if opinions else None)]
                 keeper.save(_arrays(opinions))

@@ -15,8 +15,8 @@ from focusedcleaner.selfattack.attackers import Attacker
 from focusedcleaner.selfattack.clues import Clues, Examiner
 from focusedcleaner.selfattack.shift import shifted
 
-SLOW, QUICK_ROUNDS = ("unrolled", "minmax"), 2
-"""Attackers that the first rounds do without, if there are others: these rounds only find out what to take out."""
+SLOW = ("unrolled", "minmax")
+"""Attackers that all but the last rounds do without, if there are others: those only find out what to take out."""
 LEAST_PLANTED = 0.03
 """Share of the edges that a simulated attacker plants at least: a learner needs examples."""
 FIRST_PLANTED = 0.1
@@ -93,12 +93,14 @@ class Investigation:
     Args:
         graph: as the defender sees it.
         attackers: by name.
+        rounds: how many there will be; the slow attackers take part in the last `KEPT`.
         trees: of the classifier.
         seed: fixes everything random.
     """
 
     graph: Graph
     attackers: Mapping[str, Attacker]
+    rounds: int
     trees: int
     seed: int
     examiner: Examiner
@@ -107,15 +109,17 @@ class Investigation:
     clues: Clues
 
     @classmethod
-    def of(cls, graph: Graph, attackers: Mapping[str, Attacker], *, trees: int, seed: int) -> Investigation:
+    def of(
+        cls, graph: Graph, attackers: Mapping[str, Attacker], *, rounds: int, trees: int, seed: int
+    ) -> Investigation:
         """Look at the graph once; all rounds use the clues."""
         examiner, rehearsal = Examiner(graph), Examiner(graph.with_split(rehearsed(graph, seed)))
-        return cls(graph, attackers, trees, seed, examiner, rehearsal, examiner.clues(graph))
+        return cls(graph, attackers, rounds, trees, seed, examiner, rehearsal, examiner.clues(graph))
 
-    def concluded(self, rounds: int) -> FloatArray:
-        """Go through so many rounds; the mean opinion of the last ones, E probabilities."""
+    def concluded(self) -> FloatArray:
+        """Go through all rounds; the mean opinion of the last ones, E probabilities."""
         opinions: list[Opinion] = []
-        for number in range(rounds):
+        for number in range(self.rounds):
             opinions.append(self.round(number, opinions[-1] if opinions else None))
         return mean_opinion(opinions)
 
@@ -143,7 +147,7 @@ class Investigation:
             expected = before.number
         gone = without_isolating(order[:wanted], self.graph.edges, self.graph.degrees, wanted)
         rest = self.graph.without_edges(self.graph.edges[gone])
-        left_out = SLOW if number < QUICK_ROUNDS and not set(SLOW).issuperset(self.attackers) else ()
+        left_out = SLOW if number < self.rounds - KEPT and not set(SLOW).issuperset(self.attackers) else ()
         table, kinds = self._examples(rest, int(max(expected, LEAST_PLANTED * self.graph.num_edges, 2)), left_out, rng)
         return self._learned(table, kinds, number)
 
