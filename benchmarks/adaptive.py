@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import Results, Section, ended, only_asked
+from benchmarks.common import Results, Section, ended, fill, only_asked
 from focusedcleaner.attacks import Poisoning, attack
 from focusedcleaner.classifiers import classifier
 from focusedcleaner.experiments.cells import Source
@@ -65,7 +65,7 @@ def measure(name: str, made: str, by: str) -> dict[str, Any]:
     if method == "self-attack":
         assert done.estimate is not None
         known |= {"estimate": done.estimate.number, "before": accuracy(poisoned), "after": accuracy(done.graph)}
-    return {key: round(value, 4) if isinstance(value, float) else value for key, value in known.items()}
+    return known
 
 
 def table(results: Results) -> str:
@@ -93,19 +93,9 @@ def _told(cell: dict[str, Any] | None) -> str:
     return f"{text}; {cell['estimate']:.0f}; {100 * cell['after']:.1f}" if "after" in cell else text
 
 
-def run(only: str) -> None:
-    """Compute what is not there yet; each result is kept at once."""
-    results = Results("adaptive")
-    for name, made, by in cells():
-        key = f"{name} | {made} | {by}"
-        if key not in results and only in key:
-            results.add(key, measure(name, made, by))
-            PAGE.write(table(results))
-
-
 def main() -> int:
     only = only_asked(__doc__)
-    return ended(lambda: run(only))
+    return ended(lambda: fill("adaptive", cells(), measure, lambda results: PAGE.write(table(results)), only=only))
 
 
 if __name__ == "__main__":

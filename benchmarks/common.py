@@ -9,7 +9,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -117,6 +117,38 @@ def only_asked(about: str | None) -> str:
     parser.add_argument("--only", default="", help="cells whose name contains this")
     only: str = parser.parse_args().only
     return only
+
+
+def fill(
+    name: str,
+    cells: Iterable[tuple[str | float, ...]],
+    measure: Callable[..., Mapping[str, Any]],
+    write: Callable[[Results], None],
+    *,
+    only: str,
+) -> None:
+    """Measure the cells that are not there yet; each is kept at once, and the page written.
+
+    Args:
+        name: of the results' file.
+        cells: what `measure` is called with.
+        measure: returns a cell's figures.
+        write: writes the page.
+        only: a text that the name of a cell must have in it.
+    """
+    results = Results(name)
+    for cell in cells:
+        key = " | ".join(f"{part:g}" if isinstance(part, float) else part for part in cell)
+        if key not in results and only in key:
+            results.add(key, {part: rounded(value) for part, value in measure(*cell).items()})
+            write(results)
+
+
+def rounded(value: Any) -> Any:
+    """A number, or a list of them, to four decimals."""
+    if isinstance(value, list):
+        return [rounded(part) for part in value]
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def ended(work: Callable[[], object]) -> int:

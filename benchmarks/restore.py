@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import Results, Section, ended, only_asked
+from benchmarks.common import Results, Section, ended, fill, only_asked
 from focusedcleaner.attacks import attack
 from focusedcleaner.classifiers import classifier
 from focusedcleaner.experiments.cells import Source
@@ -49,7 +49,7 @@ def measure(name: str, power: float) -> dict[str, Any]:
     found = [missing_edges(done.graph, len(cut), seed=seed, excluded=done.removed) for seed in range(SEEDS)]
     hits = [int(np.isin(keys(clean, one.pairs), cut).sum()) for one in found]
     pairs = clean.num_nodes * (clean.num_nodes - 1) // 2 - done.graph.num_edges
-    known = {
+    return {
         "cut": len(cut),
         "hits": float(np.mean(hits)),
         "chance": len(cut) ** 2 / pairs,
@@ -59,7 +59,6 @@ def measure(name: str, power: float) -> dict[str, Any]:
         "restored": accuracy(done.graph.with_edges(found[0].pairs)),
         "truly restored": accuracy(done.graph.with_edges(poisoning.removed)),
     }
-    return {key: round(value, 4) if isinstance(value, float) else value for key, value in known.items()}
 
 
 def table(results: Results) -> str:
@@ -81,19 +80,9 @@ def table(results: Results) -> str:
     return "\n".join(rows) + "\n"
 
 
-def run(only: str) -> None:
-    """Compute what is not there yet; each result is kept at once."""
-    results = Results("restore")
-    for name, power in cells():
-        key = f"{name} | {power:g}"
-        if key not in results and only in key:
-            results.add(key, measure(name, power))
-            PAGE.write(table(results))
-
-
 def main() -> int:
     only = only_asked(__doc__)
-    return ended(lambda: run(only))
+    return ended(lambda: fill("restore", cells(), measure, lambda results: PAGE.write(table(results)), only=only))
 
 
 if __name__ == "__main__":

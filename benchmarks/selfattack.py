@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import Results, Section, ended, only_asked, published, unit
+from benchmarks.common import Results, Section, ended, fill, only_asked, published, unit
 from focusedcleaner import datasets
 from focusedcleaner.attacks import Dice, Poisoning, attack
 from focusedcleaner.choice import without_isolating
@@ -110,7 +110,7 @@ def judged(poisoned: Graph) -> tuple[Investigation, list[Opinion]]:
     return inquiry, opinions
 
 
-def measure(name: str, origin: str, power: float, *, accuracy: bool) -> dict[str, Any]:
+def measure(name: str, origin: str, power: float) -> dict[str, Any]:
     """What self-attack makes of one graph, with a budget of 10 % and with its own; its rivals beside."""
     clean, poisoned = graphs(name, origin, power)
     start = time.perf_counter()
@@ -145,17 +145,11 @@ def measure(name: str, origin: str, power: float, *, accuracy: bool) -> dict[str
     for rival in RIVALS if at_budget.attacked else ():
         chosen = score(sanitizer(rival).sanitize(poisoned, budget).removed, poisoned=poisoned, clean=clean)
         found[rival] = chosen.esr
-    if accuracy:
+    if origin in ("prognn", "clean"):
         for key, graph in (("gcn", poisoned), ("gcn_auto", poisoned.without_edges(auto))):
             runs = [classifier("gcn").fit(graph, seed=seed).accuracy(graph) for seed in range(GCNS)]
             found[key] = float(np.mean(runs))
-    return {key: _rounded(value) for key, value in found.items()}
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_rounded(part) for part in value]
-    return round(value, 4) if isinstance(value, float) else value
+    return found
 
 
 def table(results: Results, origin: str, title: str) -> str:
@@ -209,19 +203,9 @@ def write_page(results: Results) -> None:
     PAGE.write("\n".join(tables))
 
 
-def run(only: str) -> None:
-    """Compute what is not there yet; each result is kept at once."""
-    results = Results("selfattack")
-    for name, origin, power in cells():
-        key = f"{name} | {origin} | {power:g}"
-        if key not in results and only in key:
-            results.add(key, measure(name, origin, power, accuracy=origin in ("prognn", "clean")))
-            write_page(results)
-
-
 def main() -> int:
     only = only_asked(__doc__)
-    return ended(lambda: run(only))
+    return ended(lambda: fill("selfattack", cells(), measure, write_page, only=only))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,17 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from focusedcleaner.cli.options import (
+    AdjacencyOption,
+    ComponentOption,
+    ForceSplitOption,
+    GraphArgument,
+    JsonOption,
+    NodesOption,
+    RunArgument,
+    SeedOption,
+    SplitOption,
+)
 from focusedcleaner.errors import InputError
 
 # Some versions of typer bring their own click and some use click's: the root of its usage errors is found, not named.
@@ -50,31 +61,6 @@ def _failed(line: str) -> typer.Exit:
 app = typer.Typer(cls=Calm, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 datasets_app = typer.Typer(rich_markup_mode="rich")
 app.add_typer(datasets_app, name="datasets")
-
-GraphArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="GRAPH", help="A data set's name (cora), a graph file (.npz, .csv, .graphml), or a run folder."
-    ),
-]
-NodesOption = Annotated[
-    Path | None, typer.Option("--nodes", metavar="FILE", help="The node table (CSV) of an edge list (CSV).")
-]
-AdjacencyOption = Annotated[
-    Path | None,
-    typer.Option("--adjacency", metavar="FILE", help="A scipy.sparse file whose edges replace the graph's."),
-]
-SplitOption = Annotated[
-    Path | None, typer.Option("--split", metavar="FILE", help="JSON with idx_train, idx_val and idx_test.")
-]
-ForceSplitOption = Annotated[
-    bool, typer.Option("--force-split", help="Take --split although the graph file carries another one.")
-]
-ComponentOption = Annotated[
-    bool, typer.Option("--largest-component", help="Keep the largest connected component only.")
-]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Fixes everything random.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
 def _print_version(asked: bool) -> None:
@@ -227,7 +213,7 @@ def sanitize(
 
 @app.command()
 def score(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder that sanitize wrote.")],
+    run_folder: RunArgument,
     truth: Annotated[str, typer.Option("--truth", metavar="GRAPH", help="The clean graph: a name or a graph file.")],
     nodes: NodesOption = None,
     adjacency: AdjacencyOption = None,
@@ -271,7 +257,7 @@ def classify(
 
 @app.command()
 def review(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder that sanitize wrote.")],
+    run_folder: RunArgument,
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="Where to serve the page; 0 takes any free port.")
     ] = 0,
@@ -319,7 +305,7 @@ def apply(
 
 @app.command()
 def restore(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder that sanitize wrote.")],
+    run_folder: RunArgument,
     limit: Annotated[
         str, typer.Option("--limit", help="Edges to propose at most: 100, or 1% of the cleaned graph's edges.")
     ] = "100",
@@ -400,7 +386,7 @@ def reproduce(
 
 @app.command()
 def report(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder that sanitize wrote.")],
+    run_folder: RunArgument,
     truth: Annotated[
         str | None, typer.Option("--truth", metavar="GRAPH", help="The clean graph, if you know it: a name or a file.")
     ] = None,
