@@ -9,12 +9,10 @@ import scipy.sparse as sp
 
 from focusedcleaner.agreement import class_distributions, unit_attributes
 from focusedcleaner.graph import FloatArray, Graph, IntArray
+from focusedcleaner.pairwise import both, dot, log, row_products
 
 INVERSE_DECAY = 10.0
 """Of the regression that guesses the nodes' classes, as the sanitizer ``agreement`` has it."""
-LEAST = 1e-6
-"""Probabilities below it count as it before their logarithm is taken."""
-PAIRS_AT_ONCE = 50_000
 
 
 @dataclass(frozen=True)
@@ -49,23 +47,23 @@ class Likeness:
         around = walk @ classes
         two_steps = sp.csr_array(adjacency @ walk)
         columns = {
-            "common_neighbours": _products(adjacency, adjacency, pairs),
-            "rare_common_neighbours": _products(adjacency, rarity, pairs),
-            "walks_of_three": _products(walk, two_steps, pairs) + _products(walk, two_steps, pairs[:, ::-1]),
-            "class_agreement": np.log(np.maximum(_dot(classes[u], classes[v]), LEAST)),
-            **_both("neighbours_for_it", _dot(around[u], classes[v]), _dot(around[v], classes[u])),
-            **_both("degree", degrees[u], degrees[v]),
+            "common_neighbours": row_products(adjacency, adjacency, pairs),
+            "rare_common_neighbours": row_products(adjacency, rarity, pairs),
+            "walks_of_three": row_products(walk, two_steps, pairs) + row_products(walk, two_steps, pairs[:, ::-1]),
+            "class_agreement": log(dot(classes[u], classes[v])),
+            **both("neighbours_for_it", dot(around[u], classes[v]), dot(around[v], classes[u])),
+            **both("degree", degrees[u], degrees[v]),
             **_known_ends(graph, pairs),
         }
         if self.attributes is not None and self.rare is not None:
             beside = sp.csr_array(walk @ self.rare)
             columns |= {
-                "attribute_similarity": _products(self.attributes, self.attributes, pairs),
-                "rare_attribute_similarity": _products(self.rare, self.rare, pairs),
-                **_both(
+                "attribute_similarity": row_products(self.attributes, self.attributes, pairs),
+                "rare_attribute_similarity": row_products(self.rare, self.rare, pairs),
+                **both(
                     "attributes_beside",
-                    _products(self.rare, beside, pairs),
-                    _products(self.rare, beside, pairs[:, ::-1]),
+                    row_products(self.rare, beside, pairs),
+                    row_products(self.rare, beside, pairs[:, ::-1]),
                 ),
             }
         return columns
@@ -82,19 +80,3 @@ def _known_ends(graph: Graph, pairs: IntArray) -> dict[str, FloatArray]:
 def _of_length_one(rows: sp.csr_array) -> sp.csr_array:
     lengths = np.sqrt(rows.multiply(rows).sum(axis=1))
     return sp.csr_array(sp.diags_array(1 / np.where(lengths > 0, lengths, 1.0)) @ rows)
-
-
-def _both(name: str, one: FloatArray, other: FloatArray) -> dict[str, FloatArray]:
-    """A clue about each end as two columns in which it does not matter which end is which."""
-    return {f"least_{name}": np.minimum(one, other), f"largest_{name}": np.maximum(one, other)}
-
-
-def _dot(one: FloatArray, other: FloatArray) -> FloatArray:
-    product: FloatArray = (one * other).sum(axis=1)
-    return product
-
-
-def _products(left: sp.csr_array, right: sp.csr_array, pairs: IntArray) -> FloatArray:
-    """left_u·right_v for every pair (u, v)."""
-    parts = np.array_split(pairs, max(1, len(pairs) // PAIRS_AT_ONCE))
-    return np.concatenate([left[part[:, 0]].multiply(right[part[:, 1]]).sum(axis=1) for part in parts])

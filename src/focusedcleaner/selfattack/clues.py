@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,13 +14,9 @@ from torch.nn.functional import one_hot
 from focusedcleaner.agreement import agreed, unit_attributes
 from focusedcleaner.detectors.divergence import divergences
 from focusedcleaner.graph import FloatArray, Graph, IntArray, Split
+from focusedcleaner.pairwise import both, dot, log, parts, row_products
 from focusedcleaner.surrogate import Structure, Surrogate
 from focusedcleaner.surrogate.metagradient import chained
-
-LEAST = 1e-6
-"""Probabilities below it count as it: the logarithm of nothing would drown everything else."""
-EDGES_AT_ONCE = 50_000
-"""Edges whose attributes are gathered together."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +57,7 @@ class Examiner:
         found = agreed(graph, cosine_weight=8.0, left_out=0.15, repeats=3, inverse_decay=10.0, seed=0)
         classes = found.classes
         columns = {
-            "agreement": _log(found.agreement),
+            "agreement": log(found.agreement),
             **self._structural(graph, classes),
             **self._of_attributes(graph, classes),
             **self._of_gradients(graph, classes),
@@ -70,8 +65,8 @@ class Examiner:
         doubt = 1 - found.agreement
         if self.attributes is not None:
             doubt = doubt * (1 - np.minimum(columns["attribute_similarity"] / 0.3, 1))
-        columns |= _both("doubt_beside", *_beside(doubt, graph, mean=False))
-        columns |= _both("mean_doubt_beside", *_beside(doubt, graph, mean=True))
+        columns |= both("doubt_beside", *_beside(doubt, graph, mean=False))
+        columns |= both("mean_doubt_beside", *_beside(doubt, graph, mean=True))
         return Clues(tuple(columns), np.stack(list(columns.values()), axis=1), classes)
 
     def _classes_by_attributes(self, known: IntArray) -> FloatArray:
@@ -93,17 +88,17 @@ class Examiner:
         around = adjacency @ classes
         at_u, at_v = around[u] - classes[v], around[v] - classes[u]
         others_u, others_v = np.maximum(degrees[u] - 1, 1), np.maximum(degrees[v] - 1, 1)
-        shared = [adjacency[part[:, 0]].multiply(adjacency[part[:, 1]]) for part in _parts(graph.edges)]
+        shared = [adjacency[part[:, 0]].multiply(adjacency[part[:, 1]]) for part in parts(graph.edges)]
         rarity = 1 / np.log(np.maximum(degrees, 2))
         return {
             "common_neighbours": np.concatenate([np.asarray(part.sum(axis=1)).ravel() for part in shared]),
             "rare_common_neighbours": np.concatenate([part @ rarity for part in shared]),
             "training_ends": trained[u].astype(float) + trained[v],
             "validation_ends": validated[u].astype(float) + validated[v],
-            **_both("degree", np.log(degrees[u]), np.log(degrees[v])),
-            **_both("uncertainty", entropy[u], entropy[v]),
-            **_both("neighbours_for_it", _dot(at_u, classes[v]) / others_u, _dot(at_v, classes[u]) / others_v),
-            **_both("neighbours_alike", _dot(at_u, classes[u]) / others_u, _dot(at_v, classes[v]) / others_v),
+            **both("degree", np.log(degrees[u]), np.log(degrees[v])),
+            **both("uncertainty", entropy[u], entropy[v]),
+            **both("neighbours_for_it", dot(at_u, classes[v]) / others_u, dot(at_v, classes[u]) / others_v),
+            **both("neighbours_alike", dot(at_u, classes[u]) / others_u, dot(at_v, classes[v]) / others_v),
             **_divergence_clues(graph, classes),
         }
 
@@ -114,14 +109,14 @@ class Examiner:
         u, v = graph.edges.T
         own, degrees = self.by_attributes, graph.degrees.astype(float)
         around = sp.csr_array(graph.adjacency().astype(float) @ self.attributes)
-        alike = _row_products(self.attributes, self.attributes, graph.edges)
-        to_u = (_row_products(self.attributes, around, graph.edges[:, ::-1]) - 1) / np.maximum(degrees[u] - 1, 1)
-        to_v = (_row_products(self.attributes, around, graph.edges) - 1) / np.maximum(degrees[v] - 1, 1)
+        alike = row_products(self.attributes, self.attributes, graph.edges)
+        to_u = (row_products(self.attributes, around, graph.edges[:, ::-1]) - 1) / np.maximum(degrees[u] - 1, 1)
+        to_v = (row_products(self.attributes, around, graph.edges) - 1) / np.maximum(degrees[v] - 1, 1)
         return {
             "attribute_similarity": alike,
-            "agreement_by_attributes": _log(_dot(own[u], own[v])),
-            **_both("agreement_crosswise", _log(_dot(own[u], classes[v])), _log(_dot(classes[u], own[v]))),
-            **_both("attributes_beside", to_u, to_v),
+            "agreement_by_attributes": log(dot(own[u], own[v])),
+            **both("agreement_crosswise", log(dot(own[u], classes[v])), log(dot(classes[u], own[v]))),
+            **both("attributes_beside", to_u, to_v),
         }
 
     def _of_gradients(self, graph: Graph, classes: FloatArray) -> dict[str, FloatArray]:
@@ -133,7 +128,7 @@ class Examiner:
         u, v = graph.edges.T
         pull = (fitted.probabilities - target) / graph.num_nodes
         columns = {
-            "plain_agreement": _log(_dot(plain[u], plain[v])),
+            "plain_agreement": log(dot(plain[u], plain[v])),
             "gradient": _scaled(everyone.meta_gradient(fitted, pull).edges()),
             "direct_gradient": _scaled(chained(everyone.structure, [(pull, fitted.images)]).edges()),
         }
@@ -160,13 +155,8 @@ def _divergence_clues(graph: Graph, classes: FloatArray) -> dict[str, FloatArray
     u, v = graph.edges.T
     columns: dict[str, FloatArray] = {}
     for name, column in zip(("prox1", "prox2", "div_js"), found.T, strict=True):
-        columns |= _both(name, column[u], column[v])
+        columns |= both(name, column[u], column[v])
     return columns
-
-
-def _both(name: str, one: FloatArray, other: FloatArray) -> dict[str, FloatArray]:
-    """A clue about each end as two columns in which it does not matter which end is which."""
-    return {f"least_{name}": np.minimum(one, other), f"largest_{name}": np.maximum(one, other)}
 
 
 def _beside(values: FloatArray, graph: Graph, *, mean: bool) -> tuple[FloatArray, FloatArray]:
@@ -177,27 +167,8 @@ def _beside(values: FloatArray, graph: Graph, *, mean: bool) -> tuple[FloatArray
     return (total[u] - values) / others[u], (total[v] - values) / others[v]
 
 
-def _dot(one: FloatArray, other: FloatArray) -> FloatArray:
-    product: FloatArray = (one * other).sum(axis=1)
-    return product
-
-
-def _log(share: FloatArray) -> FloatArray:
-    return np.log(np.maximum(share, LEAST))
-
-
 def _scaled(gradient: Tensor) -> FloatArray:
     """A gradient in units of its median modulus, so that graphs can be compared."""
     values: FloatArray = gradient.numpy()
     unit = float(np.median(np.abs(values)))
     return values / (unit if unit > 0 else 1.0)
-
-
-def _parts(edges: IntArray) -> Iterator[IntArray]:
-    for start in range(0, max(len(edges), 1), EDGES_AT_ONCE):
-        yield edges[start : start + EDGES_AT_ONCE]
-
-
-def _row_products(left: sp.csr_array, right: sp.csr_array, edges: IntArray) -> FloatArray:
-    """left_u·right_v for every edge (u, v)."""
-    return np.concatenate([left[part[:, 0]].multiply(right[part[:, 1]]).sum(axis=1) for part in _parts(edges)])
