@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+MOST_PLANTED = 0.3
+"""A larger share of a graph's edges than attackers plant."""
 
 
 def percent(share: float) -> str:
@@ -33,14 +35,21 @@ def count(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def estimate_in_words(estimate: Mapping[str, float]) -> str:
-    """How many edges were planted, as `run.json` has it.
+def estimate_in_words(estimate: Mapping[str, float], edges: int) -> str:
+    """How many of a graph's edges are planted, with the interval, and a warning where that can hardly be.
 
-    >>> estimate_in_words({"number": 512.3, "low": 461.0, "high": 563.6})
+    >>> estimate_in_words({"number": 512.3, "low": 461.0, "high": 563.6}, edges=5_000)
     'about 512 edges (461 to 564, nine times in ten)'
+    >>> estimate_in_words({"number": 40.0, "low": 36.0, "high": 44.0}, edges=100)[44:]
+    '; 40.0 % of all is more than attackers plant: where most edges join different classes, this method fails'
     """
     low, high = round(estimate["low"]), round(estimate["high"])
-    return f"about {count(round(estimate['number']), 'edge')} ({low:,} to {high:,}, nine times in ten)"
+    told = f"about {count(round(estimate['number']), 'edge')} ({low:,} to {high:,}, nine times in ten)"
+    share = estimate["number"] / max(edges, 1)
+    if share <= MOST_PLANTED:
+        return told
+    warning = "is more than attackers plant: where most edges join different classes, this method fails"
+    return f"{told}; {percent(share)} of all {warning}"
 
 
 def readable(text: object, most: int = 60) -> str:

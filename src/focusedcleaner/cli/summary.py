@@ -30,7 +30,7 @@ def show(run: Run) -> None:
     facts.add_row("method", f"{method}: {about}" if about else method)
     facts.add_row("budget", _budget(run))
     if run.record.get("estimate"):
-        facts.add_row("planted", estimate_in_words(run.record["estimate"]))
+        facts.add_row("planted", estimate_in_words(run.record["estimate"], run.poisoned.num_edges))
     facts.add_row("time", f"{run.record['seconds']:.1f} s")
     if not math.isnan(run.poisoned.homophily):
         facts.add_row(

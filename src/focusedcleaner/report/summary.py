@@ -105,7 +105,7 @@ def _run(parts: _Found) -> dict[str, Any]:
         "settings": _flat(about["settings"]),
         "budget": about["budget"],
         "auto": bool(about.get("auto_budget")),
-        "estimate": estimate_in_words(about["estimate"]) if about.get("estimate") else None,
+        "estimate": estimate_in_words(about["estimate"], parts.poisoned.num_edges) if about.get("estimate") else None,
         "removed": len(parts.removed),
         "added": len(parts.cleaned.added_edges(parts.poisoned)),
         "seed": about["seed"],
