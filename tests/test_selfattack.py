@@ -20,6 +20,8 @@ from focusedcleaner import datasets
 from focusedcleaner.attacks import attack
 from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.datasets import synthetic
+from focusedcleaner.detectors.base import View
+from focusedcleaner.detectors.self_attack import PlantedEdges
 from focusedcleaner.errors import InputError
 from focusedcleaner.files import save_graph
 from focusedcleaner.graph import Graph, IntArray, Split
@@ -32,7 +34,7 @@ from focusedcleaner.selfattack.attackers import ATTACKERS, attackers
 from focusedcleaner.selfattack.clues import Examiner
 from focusedcleaner.selfattack.rounds import Investigation, Opinion, rehearsed
 from focusedcleaner.selfattack.shift import shifted
-from focusedcleaner.surrogate import Implicit, Surrogate
+from focusedcleaner.surrogate import Implicit, Structure, Surrogate
 
 QUICK = {"rounds": 2, "trees": 20, "attackers": "mettack"}
 
@@ -366,6 +368,20 @@ def test_focused_cleaner_takes_it_as_its_focus() -> None:
         plain = sanitizer("focused-none").sanitize(poisoned, 40)
         unfocused += score(plain.removed, poisoned=poisoned, clean=clean).hits
     assert focused > 1.2 * unfocused
+
+
+def test_where_no_edge_is_above_the_threshold_the_likeliest_tenth_is_the_focus(graph: Graph) -> None:
+    structure = Structure(graph)
+    view = View(structure, torch.zeros(graph.num_nodes, graph.num_classes), torch.zeros(graph.num_nodes, 1), 0)
+    unlikely = torch.linspace(0.0, 0.4, graph.num_edges, dtype=structure.dtype)
+    found = PlantedEdges().victims(view, {"planted": unlikely})
+    tenth = graph.edges[-(graph.num_edges // 10) :]
+    assert set(tenth.ravel().tolist()) <= set(torch.nonzero(found.mask).ravel().tolist())
+    assert found.threshold == pytest.approx(0.36)
+    likely = unlikely.clone()
+    likely[3] = 0.9
+    found = PlantedEdges().victims(view, {"planted": likely})
+    assert torch.nonzero(found.mask).ravel().tolist() == sorted(graph.edges[3].tolist())
 
 
 def test_the_command_tells_the_number(cli: Command, poisoned: Graph, folder: Path) -> None:

@@ -12,6 +12,9 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.selfattack import SIMULATED
 
+SUSPECTS = 0.1
+"""Share of the edges whose ends are victims where none is above the threshold."""
+
 
 @dataclass(frozen=True)
 class PlantedEdges(Detector):
@@ -19,7 +22,8 @@ class PlantedEdges(Detector):
 
         score(i) = max over edges (i, j) of q(i, j).
 
-    q is that of `focusedcleaner.sanitizers.SelfAttack`, computed once, before the first step.
+    Where no edge is above it, or none is left, it is lowered to the likeliest tenth of the edges. q is that of
+    `focusedcleaner.sanitizers.SelfAttack`, computed once, before the first step.
 
     Args:
         rounds: how often the graph is attacked; q is the mean of the last three rounds.
@@ -52,4 +56,7 @@ class PlantedEdges(Detector):
         score = torch.zeros(structure.num_nodes, dtype=structure.dtype)
         for ends in structure.ends:
             score.scatter_reduce_(0, ends, planted, "amax")
-        return Victims.above(score, score.new_tensor(self.threshold), memory)
+        threshold = score.new_tensor(self.threshold)
+        if not (score > threshold).any():
+            threshold = torch.quantile(planted[structure.alive], 1 - SUSPECTS)
+        return Victims.above(score, threshold, memory)
