@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from focusedcleaner.graph import Graph
+from focusedcleaner.surrogate.structure import index_type
 
 
 class Pattern:
@@ -38,9 +39,9 @@ class Pattern:
         self.mirror = torch.tensor(back[swapped[order]])
         """The place of (v, u) for the place (u, v)."""
         starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=graph.num_nodes))])
-        short = np.int32 if len(rows) < 2**31 else np.int64
-        self.csr = torch.tensor(starts.astype(short)), torch.tensor(columns[order].astype(short))
-        """Where each row starts, and the columns; short, since MKL would shorten them at every product."""
+        index = index_type(len(rows))
+        self.csr = torch.tensor(starts.astype(index)), torch.tensor(columns[order].astype(index))
+        """Where each row starts, and the columns."""
         self.is_loop = self.rows == self.columns
 
     def matrix(self, values: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from focusedcleaner.agreement import attribute_cosines
 from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.attacks.search import Excluded, best_pairs
 from focusedcleaner.graph import FloatArray, Graph, IntArray
+from focusedcleaner.pairwise import dot, log
 from focusedcleaner.surrogate import Implicit, InnerTraining, PairGradient, Surrogate, Unrolled
 
 ALL_PAIRS = 10_000
@@ -83,8 +84,7 @@ def _in_steps(
 def _suspicion(graph: Graph, classes: FloatArray, pairs: IntArray) -> FloatArray:
     """What a plain filter, as `agreed` is one, holds against pairs: −log(p_u·p_v) − 8·cos(x_u, x_v)."""
     u, v = pairs.T
-    agreement = (classes[u] * classes[v]).sum(axis=1)
-    return -np.log(np.maximum(agreement, 1e-6)) - 8 * attribute_cosines(graph, pairs)
+    return -log(dot(classes[u], classes[v])) - 8 * attribute_cosines(graph, pairs)
 
 
 def _promising(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,9 +35,14 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
+def index_type(largest: int) -> type[np.signedinteger[Any]]:
+    """For the indices of a CSR tensor: short ones where they do, since MKL would shorten them at every product."""
+    return np.int32 if largest < 2**31 else np.int64
+
+
 def csr(matrix: sp.csr_array, dtype: torch.dtype, device: torch.device | str = "cpu") -> Tensor:
-    """A scipy matrix as torch's CSR tensor, with short indices: MKL would shorten them at every product."""
-    index = np.int32 if max(*matrix.shape, matrix.nnz) < 2**31 else np.int64
+    """A scipy matrix as torch's CSR tensor."""
+    index = index_type(max(*matrix.shape, matrix.nnz))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sparse", UserWarning)  # torch calls its CSR layout a beta
         return torch.sparse_csr_tensor(
