@@ -165,6 +165,25 @@ def test_processes_give_the_same_results_also_when_one_is_killed(tmp_path: Path)
         assert {key: known.values for key, known in store.known().items()} == expected
 
 
+def test_workers_have_an_environment_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
+    engine = Processes(1)
+    given = Path(f"/proc/{engine.pids[0]}/environ")
+    try:
+        if given.exists():
+            until = time.monotonic() + 60  # the process shows its own environment once it has begun
+            while "MALLOC_TRIM_THRESHOLD_" not in given.read_text() and time.monotonic() < until:
+                time.sleep(0.01)
+            theirs = dict(line.split("=", 1) for line in given.read_text().split("\0") if line)
+            assert theirs["OMP_NUM_THREADS"] == "1"
+            assert int(theirs["MALLOC_TRIM_THRESHOLD_"]) > 0
+        assert os.environ["OMP_NUM_THREADS"] == "7"
+        assert "MALLOC_TRIM_THRESHOLD_" not in os.environ
+    finally:
+        engine.close()
+
+
 def test_tables_fill_evenly() -> None:
     cells = in_order([catalogue.load("esr"), catalogue.load("f1"), catalogue.load("accuracy-mettack")])
     assert len({cell.key for cell in cells}) == len(cells)

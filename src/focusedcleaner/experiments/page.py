@@ -19,9 +19,9 @@ A place shows ours as mean ± standard deviation (of a sample) over seeds and in
 difference, ours minus theirs; *n* where seeds are missing so far. Poison is our own, made on the split that the authors
 published, except where an experiment says otherwise: the paper's poisoned graphs are not published, so that the same
 method can't be expected to reach the same digit. The budget is 10 % of the poisoned graph's edges, and one setting of a
-method serves all powers, attacks and data sets. FocusedCleaner trains inside as published, a hundred steps of gradient
-descent (`--set inner=unrolled`); on Pro-GNN's graphs and on the clean ones it keeps the package's default, which is
-faster.
+method serves all powers, attacks and data sets. FocusedCleaner and GASOLINE train inside as published, a hundred steps
+of gradient descent (`--set inner=unrolled`); on Pro-GNN's graphs and on the clean ones they keep the package's default,
+which is faster.
 """
 
 

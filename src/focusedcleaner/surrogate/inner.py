@@ -27,8 +27,8 @@ class Solution:
 
     coordinates: Tensor
     weights: Tensor
-    path: tuple[Tensor, ...] = ()
-    """The coordinates at the start of each unrolled step."""
+    path: tuple[tuple[Tensor, Tensor], ...] = ()
+    """The coordinates at the start of each unrolled step, and the softmax there."""
     preconditioner: Preconditioner | None = None
 
 
@@ -68,8 +68,9 @@ class Unrolled:
         a = features.zero(len(onehot))
         velocity, path = torch.zeros_like(a), []
         for _ in range(self.steps):
-            path.append(a)
-            errors = (torch.softmax(features.logits(a), 0) - onehot) / onehot.shape[1]
+            softmax = torch.softmax(features.logits(a), 0)
+            path.append((a, softmax))
+            errors = (softmax - onehot) / onehot.shape[1]
             velocity = self.momentum * velocity + features.pull(errors)
             a = a - self.rate * velocity
         return Solution(a, features.weights(a), tuple(path))
@@ -83,9 +84,8 @@ class Unrolled:
         along_outer = torch.zeros_like(onehot)
         along_basis = onehot.new_zeros(onehot.shape[1], coordinates.shape[1])
         velocity, velocity_share = torch.zeros_like(coordinates), 0.0
-        for a in reversed(solution.path):
+        for a, softmax in reversed(solution.path):
             velocity, velocity_share = velocity - self.rate * coordinates, velocity_share - self.rate * share
-            softmax = torch.softmax(features.logits(a), 0)
             errors = (softmax - onehot) / onehot.shape[1]
             bent = _jacobian(softmax, velocity_share * outer_logits + features.logits(velocity)) / onehot.shape[1]
             along_outer += velocity_share * errors

@@ -14,7 +14,16 @@ from multiprocessing.context import SpawnProcess
 from focusedcleaner.experiments.compute import Failure, Task, run
 from focusedcleaner.experiments.engines.base import DIED, RETRIES, Engine, Finished
 
-_ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+_ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    # glibc keeps the memory of a matrix for the next one, instead of having each page given and cleared anew.
+    "MALLOC_MMAP_THRESHOLD_": str(2**30),
+    "MALLOC_TRIM_THRESHOLD_": str(2**32),
+    "MALLOC_TOP_PAD_": str(2**26),
+}
+"""What a worker computes with: one thread, and memory that it does not give back."""
 
 
 class Inline(Engine):
@@ -121,17 +130,17 @@ def _spawn() -> _Worker:
     context = get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(theirs,), daemon=True)
-    with _one_thread():
+    with _environment():
         process.start()
     theirs.close()
     return _Worker(process, ours)
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
-    """An environment in which a new process computes with one thread: the libraries read it when they are loaded."""
-    before = {name: os.environ.get(name) for name in _ONE_THREAD}
-    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
+def _environment() -> Iterator[None]:
+    """The workers' environment, as long as one starts: the libraries read it when they are loaded."""
+    before = {name: os.environ.get(name) for name in _ENVIRONMENT}
+    os.environ.update(_ENVIRONMENT)
     try:
         yield
     finally:
