@@ -64,6 +64,16 @@ def test_cells_are_computed_after_what_they_build_on_and_never_again(tmp_path: P
     assert told[-1].seconds_left == 0 < told[0].seconds_left
 
 
+def test_the_time_left_follows_the_pace_of_the_run_not_only_earlier_times(tmp_path: Path) -> None:
+    cells = [Accuracy(POISONS[0], "sgc", seed=seed) for seed in range(5)]
+    told: list[Status] = []
+    with Store(tmp_path) as store:
+        Runner(store, Recorder()).run(cells[:1])
+        store.put(cells[0], Outcome({}, seconds=100.0))
+        Runner(store, Recorder(), progress=told.append).run(cells)
+    assert [status.seconds_left for status in told] == pytest.approx([6.0, 4.0, 2.0, 0.0])
+
+
 def test_a_run_goes_on_where_another_stopped(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
         stopped = Runner(store, Recorder()).run(CELLS[:1])

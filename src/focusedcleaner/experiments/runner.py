@@ -64,6 +64,8 @@ class Runner:
         """Cells that another runner is at, and when to look at them again."""
         self._broken: set[str] = set()
         """Keys of cells that failed."""
+        self._took = self._expected = 0.0
+        """Seconds of the cells that were computed: as it was, and as it had been estimated."""
 
     def run(self, cells: Sequence[Cell]) -> Report:
         """Compute those of the cells, and of what they build on, that the store has not.
@@ -140,11 +142,14 @@ class Runner:
         else:
             self.store.put(cell, result)
             self.report.computed += 1
+            self._took += result.seconds
+            self._expected += self._seconds[cell.key]
             self._ready.add(cell.key)
         self._tell()
 
     def _tell(self) -> None:
         if self.progress is not None:
             still = [*self._waiting, *self._running]
-            left = sum(map(self._seconds.__getitem__, still)) / max(self.engine.slots, 1)
+            pace = self._took / self._expected if self._expected else 1.0  # other machines are faster or slower
+            left = pace * sum(map(self._seconds.__getitem__, still)) / max(self.engine.slots, 1)
             self.progress(Status(self._total - len(still), self._total, left))
