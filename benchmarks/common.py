@@ -18,11 +18,11 @@ from typing import Any
 import torch
 
 from focusedcleaner import datasets
-from focusedcleaner.convert import from_scipy
 from focusedcleaner.errors import InputError
-from focusedcleaner.files import load_adjacency, load_split
-from focusedcleaner.files.disk import write_files
 from focusedcleaner.graph import Graph
+from focusedcleaner.io import load_adjacency, load_split
+from focusedcleaner.io.convert import from_scipy
+from focusedcleaner.io.disk import write_files
 
 RESULTS = Path(__file__).parent / "results"
 PAGES = Path(__file__).parent.parent / "docs"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.common import Results
 from benchmarks.quality import POWERS, VARIANTS, means
-from focusedcleaner.files.disk import write_files
+from focusedcleaner.io.disk import write_files
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 PAPER = {"cld": (36.0, 55.2, 52.3, 46.4, 39.7), "lp": (29.2, 44.4, 49.0, 43.6, 37.8)}

@@ -21,7 +21,7 @@ from focusedcleaner.review import opened
 from focusedcleaner.review.app import application
 from focusedcleaner.review.classes import all_classes, classes_of_ends
 from focusedcleaner.review.page import Review
-from focusedcleaner.review.portrait import Gallery
+from focusedcleaner.review.portrait import EdgeDetails
 from focusedcleaner.review.rerank import evidence_table, reordered
 from focusedcleaner.runs import Run
 from focusedcleaner.sanitizers import FocusedCleaner
@@ -71,7 +71,7 @@ def latencies() -> None:
             tell(f"The store of {EDGES:,} edges is made in {time.perf_counter() - start:.1f} s.\n")
             for rank in range(1, JUDGED + 1):
                 store.decide(rank, "ann", "planted" if rank % 3 else "genuine")
-            review = Review(store, Gallery(run, classes))
+            review = Review(store, EdgeDetails(run, classes))
             app = application(review, port=8000, reviewer="ann", title="RUN")
             with TestClient(app, base_url=HOME, headers={"Origin": HOME}) as client:
                 _requests(client)

@@ -17,16 +17,16 @@ import numpy as np
 from benchmarks.common import Results, Section, ended, fill, only_asked, published, unit
 from focusedcleaner import datasets
 from focusedcleaner.attacks import Dice, Poisoning, attack
-from focusedcleaner.choice import without_isolating
 from focusedcleaner.classifiers import classifier
+from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.experiments.cells import Source
 from focusedcleaner.experiments.sources import clean_graph
 from focusedcleaner.graph import Graph, IntArray
 from focusedcleaner.sanitizers import SelfAttack, sanitizer
-from focusedcleaner.sanitizers.self_attack import estimated
+from focusedcleaner.sanitizers.self_attack.attackers import attackers
+from focusedcleaner.sanitizers.self_attack.em import KEPT, PlantedEdgeEM, Posterior, mean_posterior
+from focusedcleaner.sanitizers.self_attack.sanitizer import estimated
 from focusedcleaner.scoring import score
-from focusedcleaner.selfattack.attackers import attackers
-from focusedcleaner.selfattack.rounds import KEPT, Investigation, Opinion, mean_opinion
 
 PAGE = Section("self-attack.md")
 POWERS = (0.1, 0.25, 0.05, 0.15, 0.2)
@@ -98,13 +98,13 @@ def _mettack(name: str) -> Poisoning:
     return attack("mettack").poison(clean_graph(Source(name, "authors")), max(POWERS))
 
 
-def judged(poisoned: Graph) -> tuple[Investigation, list[Opinion]]:
+def judged(poisoned: Graph) -> tuple[PlantedEdgeEM, list[Posterior]]:
     """All rounds of the sanitizer with its own settings."""
     how = SelfAttack()
-    inquiry = Investigation.of(
+    inquiry = PlantedEdgeEM.of(
         poisoned.as_the_defender_sees_it(), attackers(how.attackers), rounds=how.rounds, trees=how.trees, seed=0
     )
-    opinions: list[Opinion] = []
+    opinions: list[Posterior] = []
     for number in range(how.rounds):
         opinions.append(inquiry.round(number, opinions[-1] if opinions else None))
     return inquiry, opinions
@@ -116,7 +116,7 @@ def measure(name: str, origin: str, power: float) -> dict[str, Any]:
     start = time.perf_counter()
     inquiry, opinions = judged(poisoned)
     seconds = time.perf_counter() - start
-    planted = mean_opinion(opinions)
+    planted = mean_posterior(opinions)
     order = np.lexsort((-inquiry.first_suspicion(), -planted))
     budget = round(0.1 * poisoned.num_edges)
 

@@ -13,10 +13,10 @@ from typer.testing import CliRunner, Result
 
 from focusedcleaner.cli.app import app
 from focusedcleaner.datasets import synthetic
-from focusedcleaner.files import save_graph
 from focusedcleaner.graph import Graph
+from focusedcleaner.io import save_graph
 
-pytest_plugins = ["review_fixtures"]
+pytest_plugins = ["tests.review.fixtures"]
 
 Command = Callable[..., Result]
 

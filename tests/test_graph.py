@@ -7,10 +7,10 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import labelled_graphs
 
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
+from tests.strategies import labelled_graphs
 
 
 def test_given_arrays_are_copied_and_can_not_be_written_to() -> None:

@@ -34,7 +34,7 @@ def test_every_method_is_documented_with_formula_and_paper_and_tested(method: Me
     assert re.search(r'"[A-Z].+"', text, re.DOTALL), "no title of a paper"
     assert ">>>" in text, "no example"
     here = Path(__file__)
-    others = [test.read_text() for test in here.parent.glob("test_*.py") if test != here]
+    others = [test.read_text() for test in here.parent.rglob("test_*.py") if test != here]
     assert any(re.search(rf"\b{method.kind.__name__}\b", text) for text in others), "no test"
 
 
@@ -62,7 +62,7 @@ def test_each_name_has_its_detector() -> None:
 
 def test_a_part_may_be_given_ready() -> None:
     assert sanitizer("lp", inner=Implicit(weight_decay=0.5)) == sanitizer("lp", weight_decay=0.5)
-    with pytest.raises(InputError, match="weight_decay is set in the inner that is given already"):
+    with pytest.raises(InputError, match="weight_decay is already set in the inner that was passed"):
         sanitizer("lp", inner=Implicit(), weight_decay=0.5)
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import labelled_graphs
 
 from focusedcleaner.budget import Budget, edges_allowed
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.scoring import Score, score, victim_auc
+from tests.strategies import labelled_graphs
 
 
 @settings(deadline=None, max_examples=60)

@@ -13,8 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from focusedcleaner.files import load_graph, save_graph
     from focusedcleaner.graph import Graph, Split
+    from focusedcleaner.io import load_graph, save_graph
     from focusedcleaner.sanitizers import FocusedCleaner, Sanitation, sanitizer
 
     __version__: str
@@ -26,9 +26,9 @@ _HOMES = {
     "Graph": "graph",
     "Sanitation": "sanitizers",
     "Split": "graph",
-    "load_graph": "files",
+    "load_graph": "io",
     "sanitizer": "sanitizers",
-    "save_graph": "files",
+    "save_graph": "io",
 }
 
 

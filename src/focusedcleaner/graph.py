@@ -37,6 +37,31 @@ def _integers(values: ArrayLike, what: str) -> IntArray:
     return np.array(array, dtype=np.int64)
 
 
+def pair_keys(pairs: IntArray, num_nodes: int) -> IntArray:
+    """One number per pair, u·N + v, for set operations on pairs (P × 2); sorted pairs have sorted keys.
+
+    >>> pair_keys(np.array([[0, 1], [1, 2]]), 3)
+    array([1, 5])
+    """
+    keys: IntArray = pairs[:, 0] * num_nodes + pairs[:, 1]
+    return keys
+
+
+def pairs_of_keys(keys: IntArray, num_nodes: int) -> IntArray:
+    """The pairs (P × 2) that `pair_keys` was given.
+
+    >>> pairs_of_keys(np.array([1, 5]), 3)
+    array([[0, 1],
+           [1, 2]])
+    """
+    return np.stack(np.divmod(keys, num_nodes), axis=1)
+
+
+def no_pairs() -> IntArray:
+    """An empty list of pairs, 0 × 2."""
+    return np.empty((0, 2), dtype=np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Split:
     """Which nodes a model trains on, validates on and is tested on: three disjoint lists of node numbers.
@@ -178,8 +203,8 @@ class Graph:
             if edges.min() < 0 or edges.max() >= self.num_nodes:
                 wrong = edges.min() if edges.min() < 0 else edges.max()
                 raise InputError(f"an edge names node {wrong}, but nodes are numbered 0 to {self.num_nodes - 1}")
-            key = edges[:, 0] * self.num_nodes + edges[:, 1]
-            if (edges[:, 0] >= edges[:, 1]).any() or (np.diff(key) <= 0).any():
+            ascending = np.diff(pair_keys(edges, self.num_nodes)) > 0
+            if (edges[:, 0] >= edges[:, 1]).any() or not ascending.all():
                 raise InputError("edges must be unique, sorted and have the smaller node first: use Graph.from_pairs")
         object.__setattr__(self, "edges", _frozen(edges))
         if self.attributes is not None:
@@ -236,8 +261,25 @@ class Graph:
 
     @cached_property
     def edge_keys(self) -> IntArray:
-        """One sorted number per edge, u·N + v, for set operations."""
-        return _frozen(self.edges[:, 0] * self.num_nodes + self.edges[:, 1])
+        """One sorted number per edge (`pair_keys`), for set operations."""
+        return _frozen(pair_keys(self.edges, self.num_nodes))
+
+    def has_edges(self, pairs: IntArray) -> BoolArray:
+        """Which of P pairs u < v (P × 2) are edges of this graph.
+
+        >>> Graph(3, [[0, 1]]).has_edges(np.array([[0, 1], [1, 2]]))
+        array([ True, False])
+        """
+        found: BoolArray = np.isin(pair_keys(pairs, self.num_nodes), self.edge_keys)
+        return found
+
+    def edge_numbers(self, pairs: IntArray) -> IntArray:
+        """The positions in `edges` of P pairs u < v that are edges of this graph.
+
+        >>> Graph(3, [[0, 1], [1, 2]]).edge_numbers(np.array([[1, 2]]))
+        array([1])
+        """
+        return np.searchsorted(self.edge_keys, pair_keys(pairs, self.num_nodes))
 
     @cached_property
     def homophily(self) -> float:
@@ -315,6 +357,25 @@ class Graph:
         if before.num_nodes != self.num_nodes:
             raise InputError(f"the graphs have {before.num_nodes} and {self.num_nodes} nodes: they can't be compared")
         return self.edges[~np.isin(self.edge_keys, before.edge_keys)]
+
+    def check_labelled(self, who: str) -> None:
+        """Refuse a graph on which no model can be trained, saying why.
+
+        Args:
+            who: what needs the labels, for the message: "a sanitizer".
+        """
+        if self.labels is None:
+            raise InputError(f"the graph has no labels: {who} needs the classes of a few nodes")
+        if self.split is None:
+            raise InputError("the graph has no split: say which nodes are for training, validation and testing")
+        if not len(self.split.train):
+            raise InputError("the split has no training node")
+        for part, nodes in (("training", self.split.train), ("validation", self.split.val)):
+            unlabelled = nodes[self.labels[nodes] == UNKNOWN]
+            if len(unlabelled):
+                raise InputError(f"{part} node {self.name(unlabelled[0])} has no label ({len(unlabelled)} such nodes)")
+        if len(np.unique(self.labels[self.split.train])) < 2:
+            raise InputError("the training nodes are all of one class: there is nothing to tell apart")
 
     def with_split(self, split: Split | None) -> Self:
         return replace(self, split=split)

@@ -1,30 +1,45 @@
-"""Methods under their names: what there is, what each can be told, and how to make one."""
+"""Methods by name, and the protocols that a plug-in implements.
+
+Each kind of method has one registry here. The package that holds the built-in methods fills it when it is imported,
+and a registry imports its package on first use. A method of layer 5 can therefore look up a method of layer 6 by name
+without importing that layer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from importlib import import_module
+from typing import Any, Generic, Protocol, TypeVar
 
 from focusedcleaner.errors import InputError
+from focusedcleaner.graph import FloatArray, Graph
 from focusedcleaner.settings import Setting, settings_of
 
 T = TypeVar("T")
+
+
+class EdgeScorer(Protocol):
+    """A trained detector of planted edges: what an adaptive attacker consults before planting."""
+
+    def __call__(self, graph: Graph, /) -> FloatArray:
+        """How suspicious each edge of a graph is: E values between 0 (genuine) and 1 (planted)."""
+        ...
 
 
 @dataclass(frozen=True)
 class Method(Generic[T]):
     """A method that can be made by name.
 
-    Its settings are the plain fields of its class and, under the same names, those of the parts it is made of; a part's
-    field whose name is taken already goes by ``part_field``.
+    Its settings are the plain fields of its class and, under the same names, those of its parts. A part's field whose
+    name is already taken is called ``part_field``.
 
     Args:
-        name: what it is called.
+        name: the method's name.
         kind: its class.
-        parts: for a field that holds an object, the classes to choose from, by name. The first is the default; where
-            there are others, the field itself is a setting too.
-        about: one line; the first of the class's docstring where it is left out.
+        parts: for each field that holds an object, the classes to choose from, by name. The first is the default;
+            where there are several, the field itself is a setting too.
+        about: one line; by default the first line of the class's docstring.
     """
 
     name: str
@@ -34,14 +49,14 @@ class Method(Generic[T]):
 
     @property
     def summary(self) -> str:
-        """One line for people."""
+        """The one-line description."""
         return self.about or (self.kind.__doc__ or "").strip().partition("\n")[0].rstrip(".:")
 
     def settings(self, chosen: Mapping[str, type] | None = None) -> dict[str, tuple[str, Setting]]:
-        """What can be set: by its name, the part that it belongs to ("" for the method itself) and its type.
+        """The settings by name, each with the part it belongs to ("" for the method itself).
 
         Args:
-            chosen: the classes of the parts; the default ones where it is left out.
+            chosen: the classes of the parts; None takes the defaults.
         """
         known = {name: ("", setting) for name, setting in settings_of(self.kind).items() if name not in self.parts}
         for part, kinds in self.parts.items():
@@ -58,7 +73,7 @@ class Method(Generic[T]):
         return tuple(part for part, kinds in self.parts.items() if len(kinds) > 1)
 
     def make(self, given: Mapping[str, object]) -> T:
-        """Build one with these settings; text is read as the setting's type."""
+        """Build the method with these settings; text is parsed as the setting's type."""
         rest = dict(given)
         ready, chosen = self._chosen_parts(rest)
         known = self.settings(chosen)
@@ -69,13 +84,13 @@ class Method(Generic[T]):
                 raise InputError(f"{self.name} has no setting {name!r}; its settings are {listed}")
             part, setting = known[name]
             if part in ready:
-                raise InputError(f"{name} is set in the {part} that is given already")
+                raise InputError(f"{name} is already set in the {part} that was passed")
             values[part][setting.name] = setting.read(value)
         made = {part: ready[part] if part in ready else kind(**values[part]) for part, kind in chosen.items()}
         return self.kind(**values[""], **made)
 
     def _chosen_parts(self, rest: dict[str, object]) -> tuple[dict[str, object], dict[str, type]]:
-        """Take the choice of parts out of the settings: parts that are ready, and the class of each part."""
+        """Take the choice of parts out of the settings: the parts passed as objects, and the class of each part."""
         ready: dict[str, object] = {}
         chosen: dict[str, type] = {}
         for part, kinds in self.parts.items():
@@ -90,29 +105,50 @@ class Method(Generic[T]):
 
 
 class Registry(Generic[T]):
-    """All methods of a kind.
+    """All methods of one kind.
 
-    >>> from focusedcleaner.sanitizers import SANITIZERS
+    Args:
+        what: what a method of this kind is called in messages.
+        home: the package that registers the built-in methods.
+
+    >>> from focusedcleaner.registry import SANITIZERS
     >>> SANITIZERS.make("cld", tau=0.7).detector.tau
     0.7
     """
 
-    def __init__(self, what: str, *methods: Method[T]) -> None:
-        self.what = what
-        self._methods = {method.name: method for method in methods}
+    def __init__(self, what: str, home: str) -> None:
+        self.what, self.home = what, home
+        self._methods: dict[str, Method[T]] = {}
+
+    def register(self, *methods: Method[T]) -> None:
+        """Add methods; a name can be taken only once."""
+        for method in methods:
+            if method.name in self._methods:
+                raise InputError(f"there is already a {self.what} {method.name!r}")
+            self._methods[method.name] = method
+
+    def _loaded(self) -> dict[str, Method[T]]:
+        import_module(self.home)
+        return self._methods
 
     def __iter__(self) -> Iterator[Method[T]]:
-        return iter(self._methods.values())
+        return iter(self._loaded().values())
 
     def names(self) -> tuple[str, ...]:
-        """The names, in the order of registration."""
-        return tuple(self._methods)
+        """The names in the order of registration."""
+        return tuple(self._loaded())
 
     def __getitem__(self, name: str) -> Method[T]:
-        if name not in self._methods:
-            raise InputError(f"there is no {self.what} {name!r}; there are {', '.join(self._methods)}")
-        return self._methods[name]
+        methods = self._loaded()
+        if name not in methods:
+            raise InputError(f"there is no {self.what} {name!r}; there are {', '.join(methods)}")
+        return methods[name]
 
     def make(self, name: str, **settings: object) -> T:
         """Build the method of that name with these settings."""
         return self[name].make(settings)
+
+
+SANITIZERS: Registry[Any] = Registry("method", "focusedcleaner.sanitizers")
+ATTACKS: Registry[Any] = Registry("attack", "focusedcleaner.attacks")
+CLASSIFIERS: Registry[Any] = Registry("classifier", "focusedcleaner.classifiers")

@@ -23,11 +23,19 @@ def as_json(thing: Any) -> Any:
     {'kind': 'Implicit', 'weight_decay': 0.1, 'tolerance': 0.01}
     """
     if is_dataclass(thing) and not isinstance(thing, type):
-        values = {part.name: as_json(getattr(thing, part.name)) for part in fields(thing)}
+        values = {part.name: as_json(getattr(thing, part.name)) for part in fields(thing) if part.init}
         return {"kind": type(thing).__name__, **values}
     if isinstance(thing, list | tuple):
         return [as_json(part) for part in thing]
     return thing
+
+
+class Configurable:
+    """A dataclass whose fields are its settings."""
+
+    def settings(self) -> dict[str, Any]:
+        """Every setting as JSON values, with the class name under ``kind``."""
+        return dict(as_json(self))
 
 
 @dataclass(frozen=True)

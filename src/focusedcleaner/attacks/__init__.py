@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from focusedcleaner.attacks.adaptive import Adaptive
 from focusedcleaner.attacks.base import Attack, Interrupted, Poisoning, Progress
-from focusedcleaner.attacks.blocks import GRBCD, PRBCD
 from focusedcleaner.attacks.dice import Dice
 from focusedcleaner.attacks.mettack import Mettack, Regularized
 from focusedcleaner.attacks.minmax import MinMax
 from focusedcleaner.attacks.nettack import Nettack
 from focusedcleaner.attacks.pgd import PGD
 from focusedcleaner.attacks.random import RandomAttack
-from focusedcleaner.registry import Method, Registry
+from focusedcleaner.attacks.rbcd import GRBCD, PRBCD
+from focusedcleaner.registry import ATTACKS, Method
 from focusedcleaner.surrogate import Unrolled
 
 __all__ = [
@@ -33,8 +33,7 @@ __all__ = [
     "attack",
 ]
 
-ATTACKS: Registry[Attack] = Registry(
-    "attack",
+ATTACKS.register(
     Method("dice", Dice),
     Method("random", RandomAttack),
     Method("mettack", Mettack, {"inner": {"implicit": Regularized, "unrolled": Unrolled}}),
@@ -45,7 +44,6 @@ ATTACKS: Registry[Attack] = Registry(
     Method("grbcd", GRBCD),
     Method("adaptive", Adaptive),
 )
-"""Every attack that is known by name."""
 
 
 def attack(name: str, **settings: object) -> Attack:
@@ -54,4 +52,5 @@ def attack(name: str, **settings: object) -> Attack:
     >>> attack("dice").name
     'dice'
     """
-    return ATTACKS.make(name, **settings)
+    made: Attack = ATTACKS.make(name, **settings)
+    return made

@@ -1,57 +1,53 @@
-"""The attack on the sanitizer itself: someone who knows ``self-attack`` and asks it before planting."""
+"""An adaptive attack: the attacker knows the sanitizer and consults it before planting."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from focusedcleaner.attacks.base import Attack, Progress
 from focusedcleaner.attacks.loss import AttackerLoss
-from focusedcleaner.attacks.search import Excluded, best_pairs
+from focusedcleaner.engine.top_pairs import Excluded, best_pairs, spread
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import FloatArray, Graph, IntArray
-from focusedcleaner.selfattack import SIMULATED
-from focusedcleaner.settings import as_json
+from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
+from focusedcleaner.registry import SANITIZERS, EdgeScorer
 from focusedcleaner.surrogate import Implicit, Surrogate
-
-if TYPE_CHECKING:  # the simulated attackers of self-attack are attacks themselves
-    from focusedcleaner.selfattack.clues import Examiner
-    from focusedcleaner.selfattack.rounds import Judge
 
 LARGEST = 30_000
 """Nodes up to which all pairs are walked at every step."""
 WEIGHT_DECAY = 1e-3
 """Of the attacked surrogate, as our METTACK has it."""
-ASKED_AT_ONCE = 0.1
-"""Pairs about which the sanitizer is asked at a time, as a share of the edges: so many as are planted on a bad day."""
+TRIAL_BATCH = 0.1
+"""Pairs inserted on trial at a time: 10 % of the edges."""
 LEAST = 1e-6
-"""The least probability of being overlooked that is told apart from none."""
+"""Lower clamp of 1 − q before the logarithm."""
 
 
 @dataclass(frozen=True)
 class Adaptive(Attack):
-    """Plants the pairs that do most harm among those that the sanitizer ``self-attack`` overlooks:
+    """Plants the most harmful pairs among those that a sanitizer overlooks:
 
         argmax_(u,v) log ∂L/∂A_uv + σ·log(1 − q_uv),
 
-    ∂L/∂A being METTACK's meta-gradient on the graph as it stands, and q what the sanitizer's own classifier makes of
-    the pair: the attacker runs the sanitizer on the graph it is poisoning, inserts the pairs of largest gradient on
-    trial, and reads off how likely each looks planted. With σ = 1 that is the harm to be expected once the sanitizer
-    has passed; σ = 0 is METTACK in a few large steps. Nothing is removed.
+    where ∂L/∂A is METTACK's meta-gradient on the current graph and q_uv the suspicion that the sanitizer's
+    `edge_scorer` assigns to the pair. The attacker trains the sanitizer on the graph it is poisoning, inserts the pairs
+    of largest gradient on trial and reads off q. With σ = 1 the score is the expected harm after sanitation; σ = 0 is
+    METTACK in a few large steps. No edge is removed.
 
     In the spirit of Mujkanovic, Geisler, Günnemann, Bojchevski: "Are Defenses for Graph Neural Networks Robust?",
     NeurIPS 2022 (https://arxiv.org/abs/2301.13694).
 
     Args:
+        against: the sanitizer that is attacked, by name.
         stealth: σ, 0 or above.
-        steps: meta-gradients that are taken; after each, as many edges are planted.
-        pool: the sanitizer is asked about so many times the pairs that a step plants.
-        learns: how often the sanitizer is trained, on the graph as it stands by then.
-        rounds: of the sanitizer's training.
-        trees: of its classifier.
-        attackers: whom the sanitizer simulates, by commas.
+        steps: number of meta-gradients; the budget is split evenly between them.
+        pool: candidate pairs per step, as a multiple of the pairs that the step plants.
+        learns: how often the sanitizer is trained, each time on the current graph.
+        rounds: the sanitizer's setting of that name, where it has one.
+        trees: the sanitizer's setting of that name, where it has one.
+        attackers: the sanitizer's setting of that name, where it has one; None keeps its default.
 
     >>> from focusedcleaner.datasets import synthetic
     >>> graph = synthetic(num_nodes=100, seed=0)
@@ -62,13 +58,14 @@ class Adaptive(Attack):
 
     name: ClassVar[str] = "adaptive"
 
+    against: str = "self-attack"
     stealth: float = 4.0
     steps: int = 12
     pool: int = 60
     learns: int = 3
     rounds: int = 2
     trees: int = 60
-    attackers: str = SIMULATED
+    attackers: str | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.stealth < float("inf"):
@@ -76,15 +73,16 @@ class Adaptive(Attack):
         if min(self.steps, self.pool, self.learns, self.rounds, self.trees) < 1:
             raise InputError("steps, pool, learns, rounds and trees must be 1 or above")
 
-    def settings(self) -> dict[str, Any]:
-        return dict(as_json(self))
+    def sanitizer(self) -> Any:
+        """The sanitizer that is attacked, with the settings of this attack that it has."""
+        method = SANITIZERS[self.against]
+        given = {"rounds": self.rounds, "trees": self.trees, "attackers": self.attackers}
+        known = method.names()
+        return method.make({name: value for name, value in given.items() if name in known and value is not None})
 
     def flip(self, graph: Graph, budget: int, *, seed: int, progress: Progress | None) -> tuple[IntArray, IntArray]:
-        from focusedcleaner.sanitizers.base import check_sanitizable
-        from focusedcleaner.selfattack.attackers import attackers
-
-        check_sanitizable(graph)
-        attackers(self.attackers)
+        graph.check_labelled("the attack")
+        self.sanitizer()
         if graph.num_nodes > LARGEST:
             raise InputError(
                 f"{self.name} walks all pairs of nodes and takes at most {LARGEST:,} nodes, not {graph.num_nodes:,}"
@@ -96,25 +94,23 @@ class Adaptive(Attack):
                 under_way.plant(size, learn=step * self.learns // self.steps >= under_way.learnt)
             if progress is not None:
                 progress(budget * (step + 1) // self.steps, budget)
-        return under_way.planted, np.empty((0, 2), dtype=np.int64)
+        return under_way.planted, no_pairs()
 
 
 class _UnderWay:
-    """The graph as it stands, and the sanitizer as the attacker has trained it last."""
+    """The graph as it stands, and the sanitizer as the attacker trained it last."""
 
     def __init__(self, attack: Adaptive, graph: Graph, seed: int) -> None:
         self.attack, self.graph, self.seed = attack, graph, seed
-        self.planted: IntArray = np.empty((0, 2), dtype=np.int64)
+        self.planted: IntArray = no_pairs()
         self.rng = np.random.default_rng(seed)
         self.loss: AttackerLoss | None = None
-        self.sanitizer: tuple[Examiner, Judge] | None = None
+        self.scorer: EdgeScorer | None = None
         self.learnt = 0
-        """How often the sanitizer has been trained."""
+        """How often the sanitizer was trained."""
 
     def plant(self, size: int, *, learn: bool) -> None:
-        """Plant so many edges, if so many pairs do harm."""
-        from focusedcleaner.selfattack.by_gradient import spread
-
+        """Plant ``size`` edges, or as many as there are harmful pairs."""
         surrogate = Surrogate(self.graph, inner=Implicit(WEIGHT_DECAY))
         fitted = surrogate.fit()
         self.loss = self.loss or AttackerLoss(self.graph, fitted.logits.argmax(1), 0.0)
@@ -124,34 +120,24 @@ class _UnderWay:
         worth = np.log(harm)
         if self.attack.stealth > 0 and len(pairs):
             if learn:
-                self._learn()
-            worth = worth + self.attack.stealth * np.log(np.maximum(1 - self._suspicion(pairs), LEAST))
+                self.learn()
+            worth = worth + self.attack.stealth * np.log(np.maximum(1 - self.suspicion(pairs), LEAST))
         chosen = spread(pairs[np.argsort(-worth, kind="stable")], size, max(2, size // 8))
         self.planted = np.concatenate([self.planted, chosen])
         self.graph = self.graph.with_edges(chosen)
 
-    def _learn(self) -> None:
-        """Do what the sanitizer would do with the graph as it stands."""
-        from focusedcleaner.selfattack.attackers import attackers
-        from focusedcleaner.selfattack.rounds import Investigation
-
-        who = attackers(self.attack.attackers)
-        inquiry = Investigation.of(self.graph, who, rounds=self.attack.rounds, trees=self.attack.trees, seed=self.seed)
-        opinion = None
-        for number in range(inquiry.rounds):
-            judge = inquiry.judge(number, opinion)
-            opinion = judge.opinion(inquiry.clues)
-        self.sanitizer = inquiry.examiner, judge
+    def learn(self) -> None:
+        """Train the sanitizer on the graph as it stands."""
+        self.scorer = self.attack.sanitizer().edge_scorer(self.graph, seed=self.seed)
         self.learnt += 1
 
-    def _suspicion(self, pairs: IntArray) -> FloatArray:
-        """How likely each pair would look planted to the sanitizer, inserted together with some of the others."""
-        assert self.sanitizer is not None
-        examiner, judge = self.sanitizer
+    def suspicion(self, pairs: IntArray) -> FloatArray:
+        """How suspicious the sanitizer finds each pair when it is inserted together with some of the others."""
+        assert self.scorer is not None
         found = np.empty(len(pairs))
-        at_once = max(1, int(ASKED_AT_ONCE * self.graph.num_edges))
+        at_once = max(1, int(TRIAL_BATCH * self.graph.num_edges))
         for part in np.array_split(self.rng.permutation(len(pairs)), -(-len(pairs) // at_once)):
             trial = self.graph.with_edges(pairs[part])
             place = np.searchsorted(trial.edge_keys, pairs[part, 0] * trial.num_nodes + pairs[part, 1])
-            found[part] = judge.opinion(examiner.clues(trial)).planted[place]
+            found[part] = self.scorer(trial)[place]
         return found

@@ -13,9 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from focusedcleaner.budget import Budget, edges_allowed
+from focusedcleaner.engine import one_thread
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import UNKNOWN, BoolArray, Graph, IntArray
-from focusedcleaner.surrogate import one_thread
+from focusedcleaner.graph import BoolArray, Graph, IntArray
+from focusedcleaner.settings import Configurable
 
 Progress = Callable[[int, int], None]
 """Told how many flips of how many have been made."""
@@ -79,7 +80,7 @@ class FlipsSoFar(KeyboardInterrupt):
         self.flips = flips
 
 
-class Attack(ABC):
+class Attack(Configurable, ABC):
     """Flips edges so that a GNN trained on the graph predicts badly.
 
     The constructor stores settings and nothing else. A method implements `flip`.
@@ -136,27 +137,8 @@ class Attack(ABC):
         """The edges to insert, the edges to delete, and all flips in order where the attack has an order."""
         return (*self.flip(graph, budget, seed=seed, progress=progress), None)
 
-    @abstractmethod
-    def settings(self) -> dict[str, Any]:
-        """Every setting, in values that JSON knows."""
-
 
 def added_and_removed(graph: Graph, flips: IntArray) -> tuple[IntArray, IntArray]:
     """Flipped pairs, told apart by whether the graph has them."""
     there: BoolArray = np.isin(flips[:, 0] * graph.num_nodes + flips[:, 1], graph.edge_keys)
     return flips[~there], flips[there]
-
-
-def check_trainable(graph: Graph) -> None:
-    """Refuse a graph on which no model can be trained, saying why."""
-    if graph.labels is None:
-        raise InputError("the graph has no labels: the attack needs the classes of a few nodes")
-    if graph.split is None:
-        raise InputError("the graph has no split: say which nodes are for training, validation and testing")
-    if not len(graph.split.train):
-        raise InputError("the split has no training node")
-    unlabelled = graph.split.train[graph.labels[graph.split.train] == UNKNOWN]
-    if len(unlabelled):
-        raise InputError(f"training node {graph.name(unlabelled[0])} has no label ({len(unlabelled)} such nodes)")
-    if len(np.unique(graph.labels[graph.split.train])) < 2:
-        raise InputError("the training nodes are all of one class: there is nothing to mistake")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from focusedcleaner.attacks.base import Attack, Progress
 from focusedcleaner.attacks.random import check_share, draw_deletions, draw_insertions, number_removed
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import UNKNOWN, Graph, IntArray
-from focusedcleaner.settings import as_json
 
 
 @dataclass(frozen=True)
@@ -42,9 +41,6 @@ class Dice(Attack):
 
     def __post_init__(self) -> None:
         check_share(self.share_removed)
-
-    def settings(self) -> dict[str, Any]:
-        return dict(as_json(self))
 
     def flip(self, graph: Graph, budget: int, *, seed: int, progress: Progress | None) -> tuple[IntArray, IntArray]:
         if graph.labels is None:

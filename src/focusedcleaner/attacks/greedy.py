@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from focusedcleaner.attacks.base import Attack, Flips, FlipsSoFar, Progress, added_and_removed
-from focusedcleaner.checkpoint import Checkpoint
 from focusedcleaner.graph import Graph, IntArray
+from focusedcleaner.io.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from focusedcleaner.attacks.base import check_trainable
-from focusedcleaner.attacks.degrees import DegreeTest
-from focusedcleaner.attacks.evolving import Evolving
+from focusedcleaner.attacks.degree_test import DegreeTest
 from focusedcleaner.attacks.greedy import Flip, FlipLog, GreedyAttack
 from focusedcleaner.attacks.loss import AttackerLoss
-from focusedcleaner.attacks.search import Excluded, best_pair
+from focusedcleaner.engine.mutable_edges import MutableEdges
+from focusedcleaner.engine.top_pairs import Excluded, best_pair
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
-from focusedcleaner.settings import as_json
 from focusedcleaner.surrogate import Implicit, InnerTraining, PairGradient, Surrogate
 
 
@@ -67,11 +65,8 @@ class Mettack(GreedyAttack):
         if self.likelihood_ratio is not None and not self.likelihood_ratio > 0:
             raise InputError(f"likelihood_ratio must be above 0, not {self.likelihood_ratio:g}")
 
-    def settings(self) -> dict[str, Any]:
-        return dict(as_json(self))
-
     def begin(self, graph: Graph, seed: int, log: FlipLog) -> _UnderWay:
-        check_trainable(graph)
+        graph.check_labelled("the attack")
         return _UnderWay(self, graph, log)
 
 
@@ -86,7 +81,7 @@ class _UnderWay:
         self.loss = AttackerLoss(graph, fitted.logits.argmax(1), attack.lambda_)
         tau = attack.likelihood_ratio
         self.test = None if tau is None else DegreeTest(graph.degrees, tau)
-        self.evolving, self.removals = Evolving(graph), 0
+        self.evolving, self.removals = MutableEdges(graph), 0
         for u, v in log.flips:
             # Kept rows of H depend, in their last digits, on the order of calls: an attack that goes on repeats it.
             self._flip(u, v)

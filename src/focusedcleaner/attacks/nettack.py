@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
 
-from focusedcleaner.attacks.base import check_trainable
-from focusedcleaner.attacks.degrees import DegreeTest
-from focusedcleaner.attacks.evolving import Evolving
+from focusedcleaner.attacks.degree_test import DegreeTest
 from focusedcleaner.attacks.greedy import Flip, FlipLog, GreedyAttack
+from focusedcleaner.engine.mutable_edges import MutableEdges
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import UNKNOWN, BoolArray, FloatArray, Graph, IntArray
-from focusedcleaner.settings import as_json
 from focusedcleaner.surrogate import Surrogate
 
 
@@ -60,9 +58,6 @@ class Nettack(GreedyAttack):
         if self.likelihood_ratio is not None and not self.likelihood_ratio > 0:
             raise InputError(f"likelihood_ratio must be above 0, not {self.likelihood_ratio:g}")
 
-    def settings(self) -> dict[str, Any]:
-        return dict(as_json(self))
-
     def targets_in(self, graph: Graph) -> IntArray:
         """The targets' node numbers.
 
@@ -81,7 +76,7 @@ class Nettack(GreedyAttack):
         return found
 
     def begin(self, graph: Graph, seed: int, log: FlipLog) -> _UnderWay:
-        check_trainable(graph)
+        graph.check_labelled("the attack")
         return _UnderWay(self, graph, log)
 
 
@@ -93,12 +88,12 @@ class _UnderWay:
         self.turns = len(self.targets) * attack.per_target
         self.turn = int(log.memory["turn"]) if log.flips else 0
         fitted = Surrogate(graph).fit()
-        self.images: FloatArray = fitted.images.numpy()
+        self.xw: FloatArray = fitted.xw.numpy()
         known = graph.labels if graph.labels is not None else np.full(graph.num_nodes, UNKNOWN)
         self.labels = np.where(known == UNKNOWN, fitted.logits.argmax(1).numpy(), known)
         tau = attack.likelihood_ratio
         self.test = None if tau is None else DegreeTest(graph.degrees, tau)
-        self.evolving = Evolving(graph)
+        self.evolving = MutableEdges(graph)
         for u, v in log.flips:
             self.evolving.flip(u, v)
 
@@ -114,7 +109,7 @@ class _UnderWay:
         return None
 
     def _best_partner(self, target: int) -> int | None:
-        logits, linked = logits_after_flips(self.evolving, self.images, target)
+        logits, linked = logits_after_flips(self.evolving, self.xw, target)
         label = self.labels[target]
         margin = np.delete(logits, label, axis=1).max(axis=1) - logits[:, label]
         margin[~self._candidates(target, linked)] = -np.inf
@@ -135,7 +130,7 @@ class _UnderWay:
         return fits
 
 
-def logits_after_flips(evolving: Evolving, images: FloatArray, target: int) -> tuple[FloatArray, BoolArray]:
+def logits_after_flips(evolving: MutableEdges, xw: FloatArray, target: int) -> tuple[FloatArray, BoolArray]:
     """The target's logits after the flip of (target, v) for every node v (N × C), and which v are its neighbours.
 
     With d = degree + 1, p = P/√d and U_j = p_j + Σ_{k ~ j} p_k, the target's logits are
@@ -150,13 +145,13 @@ def logits_after_flips(evolving: Evolving, images: FloatArray, target: int) -> t
     near = adjacency[[target]].toarray().ravel()
     linked: BoolArray = near > 0
     change = np.where(linked, -1.0, 1.0)[:, None]
-    p = images / np.sqrt(d)[:, None]
+    p = xw / np.sqrt(d)[:, None]
     u = p + adjacency @ p
     inverse = near / d
     shared = (adjacency @ inverse)[:, None]  # Σ 1/d_j over common neighbours j of t and v
 
     d_target, d_other = d[target] + change, np.maximum(d[:, None] + change, 1.0)
-    p_target, p_other = images[target] / np.sqrt(np.maximum(d_target, 1.0)), images / np.sqrt(d_other)
+    p_target, p_other = xw[target] / np.sqrt(np.maximum(d_target, 1.0)), xw / np.sqrt(d_other)
     gain_target, gain_other = p_target - p[target], p_other - p
 
     others = inverse @ u + inverse.sum() * gain_target + shared * gain_other

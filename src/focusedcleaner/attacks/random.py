@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from focusedcleaner.attacks.base import Attack, Progress
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import BoolArray, Graph, IntArray
-from focusedcleaner.settings import as_json
 
 
 @dataclass(frozen=True)
@@ -38,9 +37,6 @@ class RandomAttack(Attack):
 
     def __post_init__(self) -> None:
         check_share(self.share_removed)
-
-    def settings(self) -> dict[str, Any]:
-        return dict(as_json(self))
 
     def flip(self, graph: Graph, budget: int, *, seed: int, progress: Progress | None) -> tuple[IntArray, IntArray]:
         rng = np.random.default_rng(seed)

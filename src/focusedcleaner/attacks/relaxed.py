@@ -7,20 +7,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from focusedcleaner.attacks.base import Attack, Progress, check_trainable
+from focusedcleaner.attacks.base import Attack, Progress
 from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.attacks.sampling import best_sample
-from focusedcleaner.attacks.search import Excluded, largest_value, pairs_above
+from focusedcleaner.engine import Structure
+from focusedcleaner.engine.top_pairs import Excluded, largest_value, pairs_above
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph, IntArray
-from focusedcleaner.settings import as_json
-from focusedcleaner.surrogate import Fitted, Implicit, PairGradient, Structure, Surrogate
+from focusedcleaner.surrogate import Fitted, Implicit, PairGradient, Surrogate
 from focusedcleaner.surrogate.features import TrainingFeatures
 from focusedcleaner.surrogate.metagradient import chained
 
@@ -56,16 +55,13 @@ class RelaxedAttack(Attack):
         if self.loss not in ("ce", "cw"):
             raise InputError(f"loss is ce or cw, not {self.loss!r}")
 
-    def settings(self) -> dict[str, Any]:
-        return dict(as_json(self))
-
     @property
     @abstractmethod
     def retrains(self) -> bool:
         """Whether the surrogate is trained again at every step."""
 
     def flip(self, graph: Graph, budget: int, *, seed: int, progress: Progress | None) -> tuple[IntArray, IntArray]:
-        check_trainable(graph)
+        graph.check_labelled("the attack")
         if graph.num_nodes > LARGEST:
             raise InputError(
                 f"{self.name} walks all pairs of nodes and takes at most {LARGEST:,} nodes, not {graph.num_nodes:,}: "
@@ -141,7 +137,7 @@ class Ascent:
         signal = self.loss.signal(fitted.logits)
         if self.how.retrains:
             return self.surrogate.meta_gradient(fitted, signal)
-        return chained(self.surrogate.structure, [(signal, fitted.images)])
+        return chained(self.surrogate.structure, [(signal, fitted.xw)])
 
     def _structure(self) -> Structure:
         """A + (1 − 2A)∘S."""
@@ -160,7 +156,7 @@ class Ascent:
             surrogate.features = TrainingFeatures(structure, surrogate.attributes, surrogate.train)
             self.fitted = surrogate.fit(self.fitted.solution.coordinates)
             return self.fitted
-        return replace(self.fitted, logits=structure.propagate(structure.propagate(self.fitted.images)))
+        return replace(self.fitted, logits=structure.propagate(structure.propagate(self.fitted.xw)))
 
     def _raised(self, front: Tensor, back: Tensor, size: float) -> tuple[IntArray, FloatArray]:
         """S + η·∂L/∂S where that may end above 0, before the projection: the pairs' keys and the values."""

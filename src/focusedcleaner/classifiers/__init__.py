@@ -13,7 +13,7 @@ from focusedcleaner.classifiers.prognn import ProGNN
 from focusedcleaner.classifiers.rgcn import RGCN
 from focusedcleaner.classifiers.sgc import SGC
 from focusedcleaner.classifiers.simpgcn import SimPGCN
-from focusedcleaner.registry import Method, Registry
+from focusedcleaner.registry import CLASSIFIERS, Method
 
 __all__ = [
     "CLASSIFIERS",
@@ -31,8 +31,7 @@ __all__ = [
     "classifier",
 ]
 
-CLASSIFIERS: Registry[Classifier] = Registry(
-    "classifier",
+CLASSIFIERS.register(
     Method("gcn", GCN, about="Two graph convolutions: the model that the others are measured against"),
     Method("mlp", MLP, about="Two layers on the attributes, without the graph"),
     Method("sgc", SGC, about="Logistic regression on attributes averaged over K hops"),
@@ -44,7 +43,6 @@ CLASSIFIERS: Registry[Classifier] = Registry(
     Method("air", Air, about="Message passing with a residual that adapts to each node"),
     Method("prognn", ProGNN, about="Learns a low-rank, sparse and smooth structure beside the weights"),
 )
-"""Every classifier that is known by name."""
 
 
 def classifier(name: str, **settings: object) -> Classifier:
@@ -53,4 +51,5 @@ def classifier(name: str, **settings: object) -> Classifier:
     >>> classifier("gcn").name
     'gcn'
     """
-    return CLASSIFIERS.make(name, **settings)
+    made: Classifier = CLASSIFIERS.make(name, **settings)
+    return made

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from focusedcleaner.classifiers.layers import Perceptron, attributes_for, num_columns
-from focusedcleaner.classifiers.sparse import Operator, propagation
 from focusedcleaner.classifiers.training import Network, NetworkClassifier
+from focusedcleaner.engine.operators import Operator, propagation
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, IntArray
+from focusedcleaner.settings import Configurable
 
 
-class Classifier(ABC):
+class Classifier(Configurable, ABC):
     """Learns the classes of nodes from the training nodes of a graph.
 
     The constructor stores settings and nothing else; `fit` sees the graph without the labels of test nodes.
@@ -33,10 +34,6 @@ class Classifier(ABC):
     @abstractmethod
     def predict(self, graph: Graph) -> IntArray:
         """The class of every node, N values."""
-
-    @abstractmethod
-    def settings(self) -> dict[str, Any]:
-        """Every setting, in values that JSON knows."""
 
     def accuracy(self, graph: Graph) -> float:
         """The share of the graph's test nodes with a known label that is predicted right."""

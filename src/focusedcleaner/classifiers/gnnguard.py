@@ -10,14 +10,14 @@ from torch import Tensor
 from torch.nn.functional import dropout, normalize
 
 from focusedcleaner.classifiers.layers import Affine, attributes_for, num_columns
-from focusedcleaner.classifiers.pattern import Pattern
-from focusedcleaner.classifiers.similarity import cosines, unit_rows
-from focusedcleaner.classifiers.sparse import Operator
 from focusedcleaner.classifiers.training import Network, NetworkClassifier
+from focusedcleaner.edge_features.similarity import cosines, unit_rows
+from focusedcleaner.engine.edge_matrix import EdgeMatrix
+from focusedcleaner.engine.operators import Operator
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 
-Inputs = tuple[Pattern, Tensor, Operator]
+Inputs = tuple[EdgeMatrix, Tensor, Operator]
 
 
 @dataclass
@@ -64,7 +64,7 @@ class _GuardNetwork(Network):
         self.first, self.second = Affine(columns, how.hidden), Affine(how.hidden, classes)
 
     def prepare(self, graph: Graph) -> Inputs:
-        pattern = Pattern(graph)
+        pattern = EdgeMatrix(graph)
         alike = torch.tensor(cosines(unit_rows(graph), graph.edges), dtype=torch.float32)
         loops = torch.zeros(graph.num_nodes)
         first = importance(pattern, torch.cat([alike, loops])[pattern.edge], self.how.threshold)
@@ -83,7 +83,7 @@ class _GuardNetwork(Network):
         return pattern.times(pattern.normalized(weights), hidden @ self.second.weight) + self.second.bias
 
 
-def importance(pattern: Pattern, alike: Tensor, threshold: float) -> Tensor:
+def importance(pattern: EdgeMatrix, alike: Tensor, threshold: float) -> Tensor:
     """α at every place of A + I, from the similarities there; those on the diagonal are not read."""
     kept = torch.where(pattern.is_loop | (alike < threshold), 0.0, alike)
     sums = pattern.row_sums(kept)[pattern.rows]

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-from focusedcleaner.classifiers.sparse import Operator, attributes
+from focusedcleaner.engine.operators import Operator, attributes
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 

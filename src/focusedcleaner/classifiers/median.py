@@ -12,8 +12,8 @@ from torch import Tensor
 from torch.nn.functional import dropout
 
 from focusedcleaner.classifiers.layers import Affine, attributes_for, num_columns
-from focusedcleaner.classifiers.sparse import Operator
 from focusedcleaner.classifiers.training import Network, NetworkClassifier
+from focusedcleaner.engine.operators import Operator
 from focusedcleaner.graph import Graph, IntArray
 
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 from torch import Tensor
 
 from focusedcleaner.classifiers.layers import Perceptron, attributes_for, num_columns
-from focusedcleaner.classifiers.sparse import Operator
 from focusedcleaner.classifiers.training import Network, NetworkClassifier
+from focusedcleaner.engine.operators import Operator
 from focusedcleaner.graph import Graph
 
 

@@ -7,17 +7,22 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from torch import Tensor
 from torch.nn.functional import dropout
 
 from focusedcleaner.classifiers.layers import Affine, attributes_for, num_columns
-from focusedcleaner.classifiers.lowrank import similar_low_rank
-from focusedcleaner.classifiers.pattern import Pattern
-from focusedcleaner.classifiers.sparse import Operator
 from focusedcleaner.classifiers.training import Network, NetworkClassifier
+from focusedcleaner.edge_features.similarity import unit_rows
+from focusedcleaner.engine.edge_matrix import EdgeMatrix
+from focusedcleaner.engine.operators import Operator
+from focusedcleaner.engine.spectral import leading
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import Graph
+from focusedcleaner.graph import FloatArray, Graph, IntArray
+
+_BLOCK = 512
+"""Rows that are dense at a time."""
 
 
 @dataclass
@@ -80,15 +85,15 @@ class _ProNetwork(Network):
         self.register_buffer("structure", self.start.clone())
         self._odd = False
 
-    def prepare(self, graph: Graph) -> tuple[Pattern, Operator]:
+    def prepare(self, graph: Graph) -> tuple[EdgeMatrix, Operator]:
         if graph.num_nodes != self.fitted.num_nodes or not np.array_equal(graph.edge_keys, self.fitted.edge_keys):
             raise InputError("Pro-GNN learns the structure of one graph and predicts on no other: fit it on this one")
-        return Pattern(Graph(graph.num_nodes, self.pairs)), attributes_for(graph, self.first)
+        return EdgeMatrix(Graph(graph.num_nodes, self.pairs)), attributes_for(graph, self.first)
 
-    def forward(self, inputs: tuple[Pattern, Operator]) -> Tensor:
+    def forward(self, inputs: tuple[EdgeMatrix, Operator]) -> Tensor:
         return self._scores(inputs, self.structure)
 
-    def _scores(self, inputs: tuple[Pattern, Operator], structure: Tensor) -> Tensor:
+    def _scores(self, inputs: tuple[EdgeMatrix, Operator], structure: Tensor) -> Tensor:
         pattern, features = inputs
         loops = structure.new_ones(pattern.num_nodes)
         weights = pattern.normalized(torch.cat([structure, loops]).index_select(0, pattern.edge))
@@ -96,7 +101,7 @@ class _ProNetwork(Network):
         hidden = dropout(hidden, self.how.dropout, self.training)
         return pattern.times(weights, hidden @ self.second.weight) + self.second.bias
 
-    def learn_structure(self, inputs: tuple[Pattern, Operator], loss: Callable[[Tensor], Tensor]) -> None:
+    def learn_structure(self, inputs: tuple[EdgeMatrix, Operator], loss: Callable[[Tensor], Tensor]) -> None:
         self._odd = not self._odd
         if not self._odd or not self.how.structure_rate:
             return
@@ -104,3 +109,24 @@ class _ProNetwork(Network):
         (gradient,) = torch.autograd.grad(loss(self._scores(inputs, structure)), structure)
         pull = self.how.supervision * gradient + self.structure - self.start
         self.structure = (self.structure - self.how.structure_rate * pull).clamp(0, 1)
+
+
+def similar_low_rank(
+    graph: Graph, rank: int, edge_weight: float, similarity: float, sparsity: float
+) -> tuple[IntArray, FloatArray]:
+    """S₀ of `ProGNN`: its pairs u < v (n × 2, sorted) and their values, without ever forming an N × N matrix."""
+    adjacency = graph.adjacency()
+    values, vectors = leading(adjacency, min(rank + 1, graph.num_nodes))
+    cut = np.abs(values[rank]) if len(values) > rank else 0.0
+    weighted = vectors * (np.sign(values) * np.maximum(np.abs(values) - cut, 0.0))
+    units = unit_rows(graph)
+    columns = sp.csr_array(units.T)
+    pairs, found = [], []
+    for start in range(0, graph.num_nodes, _BLOCK):
+        rows = slice(start, min(start + _BLOCK, graph.num_nodes))
+        block = weighted[rows] @ vectors.T + edge_weight * adjacency[rows].toarray()
+        alike = (units[rows] @ columns).toarray() >= similarity
+        u, v = np.nonzero(np.triu(alike & (block > sparsity), k=start + 1))
+        pairs.append(np.stack([u + start, v], axis=1))
+        found.append(np.clip(block[u, v], 0.0, 1.0))
+    return np.concatenate(pairs), np.concatenate(found)

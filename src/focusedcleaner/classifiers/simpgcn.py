@@ -11,9 +11,9 @@ from torch import Tensor
 from torch.nn.functional import dropout
 
 from focusedcleaner.classifiers.layers import Affine, attributes_for, num_columns
-from focusedcleaner.classifiers.similarity import cosines, most_similar, unit_rows
-from focusedcleaner.classifiers.sparse import Operator, propagation
 from focusedcleaner.classifiers.training import Network, NetworkClassifier
+from focusedcleaner.edge_features.similarity import cosines, nearest_neighbours, unit_rows
+from focusedcleaner.engine.operators import Operator, propagation
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 
@@ -87,7 +87,7 @@ class SimPNetwork(Network):
 
     def prepare(self, graph: Graph) -> Inputs:
         units = unit_rows(graph)
-        pairs, _ = most_similar(units, self.how.neighbours)
+        pairs, _ = nearest_neighbours(units, self.how.neighbours)
         similar = Graph.from_pairs(graph.num_nodes, pairs)
         chosen = self._task_pairs(pairs, graph.num_nodes)
         values = torch.tensor(cosines(units, chosen), dtype=torch.float32)

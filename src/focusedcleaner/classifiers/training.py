@@ -6,7 +6,7 @@ import copy
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -14,10 +14,9 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from focusedcleaner.classifiers.base import Classifier
+from focusedcleaner.engine import one_thread
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import UNKNOWN, Graph, IntArray
-from focusedcleaner.settings import as_json
-from focusedcleaner.surrogate import one_thread
 
 
 class Network(nn.Module):
@@ -82,7 +81,9 @@ class NetworkClassifier(Classifier):
         """A network with fresh weights for a graph's attributes and classes."""
 
     def settings(self) -> dict[str, Any]:
-        return {part.name: as_json(getattr(self, part.name)) for part in fields(self) if part.init}
+        values = super().settings()
+        del values["kind"]
+        return values
 
     def _train(self, graph: Graph, seed: int) -> None:
         with one_thread(), torch.random.fork_rng(devices=[]):

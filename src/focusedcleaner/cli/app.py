@@ -28,7 +28,7 @@ from focusedcleaner.errors import InputError
 _UsageProblem: type[Exception] = typer.BadParameter.__mro__[2]
 
 
-class Calm(TyperGroup):
+class OneLineErrors(TyperGroup):
     """Tells a user's mistakes and interruptions in one line, with exit code 2."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -58,7 +58,7 @@ def _failed(line: str) -> typer.Exit:
     return typer.Exit(2)
 
 
-app = typer.Typer(cls=Calm, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+app = typer.Typer(cls=OneLineErrors, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 datasets_app = typer.Typer(rich_markup_mode="rich")
 app.add_typer(datasets_app, name="datasets")
 
@@ -149,9 +149,9 @@ def attack(
 ) -> None:
     """Poison a graph, to test how robust a model or a sanitizer is."""
     from focusedcleaner.cli.attack import Request, run
-    from focusedcleaner.cli.inputs import Given
+    from focusedcleaner.cli.inputs import GraphSource
 
-    given = Given(graph, nodes, adjacency, split, largest_component, force_split)
+    given = GraphSource(graph, nodes, adjacency, split, largest_component, force_split)
     request = Request(given, method, power, out, targets, tuple(settings or ()), seed, resume)
     run(request, typed=ctx.obj or [], json=json)
 
@@ -202,12 +202,12 @@ def sanitize(
     json: JsonOption = False,
 ) -> None:
     """Remove the edges that an attacker most likely planted."""
-    from focusedcleaner.cli.inputs import Given
+    from focusedcleaner.cli.inputs import GraphSource
     from focusedcleaner.cli.sanitize import Request, run
 
     pairs = [*(settings or []), *([] if edges_per_round is None else [f"edges_per_round={edges_per_round}"])]
-    given = Given(graph, nodes, adjacency, split, largest_component, force_split)
-    clean = None if truth is None else Given(truth)
+    given = GraphSource(graph, nodes, adjacency, split, largest_component, force_split)
+    clean = None if truth is None else GraphSource(truth)
     run(Request(given, method, budget, out, tuple(pairs), seed, resume, clean), typed=ctx.obj or [], json=json)
 
 
@@ -221,10 +221,10 @@ def score(
     json: JsonOption = False,
 ) -> None:
     """Compare what was removed with what was planted: ESR, F1 and CR beside the oracle's."""
-    from focusedcleaner.cli.inputs import Given
+    from focusedcleaner.cli.inputs import GraphSource
     from focusedcleaner.cli.score import run
 
-    run(run_folder, Given(truth, nodes, adjacency, None, largest_component), json=json)
+    run(run_folder, GraphSource(truth, nodes, adjacency, None, largest_component), json=json)
 
 
 @app.command()
@@ -249,9 +249,9 @@ def classify(
 ) -> None:
     """Train models on a graph, or on what sanitize left of it, and tell their accuracy."""
     from focusedcleaner.cli.classify import Request, run
-    from focusedcleaner.cli.inputs import Given
+    from focusedcleaner.cli.inputs import GraphSource
 
-    given = Given(graph, nodes, adjacency, split, largest_component, force_split)
+    given = GraphSource(graph, nodes, adjacency, split, largest_component, force_split)
     run(Request(given, model, seeds, seed, tuple(settings or ())), json=json)
 
 
@@ -399,10 +399,10 @@ def report(
     json: JsonOption = False,
 ) -> None:
     """Write a run's report anew, with what is planted and what is not if the truth is given."""
-    from focusedcleaner.cli.inputs import Given
+    from focusedcleaner.cli.inputs import GraphSource
     from focusedcleaner.cli.report import run
 
-    clean = None if truth is None else Given(truth, nodes, adjacency, None, largest_component)
+    clean = None if truth is None else GraphSource(truth, nodes, adjacency, None, largest_component)
     run(run_folder, clean, out, json=json)
 
 

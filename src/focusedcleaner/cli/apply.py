@@ -9,7 +9,7 @@ from typing import get_args
 from focusedcleaner.cli.console import count, note, print_json, screen
 from focusedcleaner.cli.review import check_output
 from focusedcleaner.errors import InputError
-from focusedcleaner.files import SUFFIXES, save_graph
+from focusedcleaner.io import SUFFIXES, save_graph
 from focusedcleaner.review import opened
 from focusedcleaner.review.classes import classes_of_ends, known_classes
 from focusedcleaner.review.store import FILE

@@ -11,11 +11,11 @@ from pathlib import Path
 from focusedcleaner.attacks import Attack, Interrupted, Nettack, Poisoning, attack
 from focusedcleaner.budget import edges_allowed
 from focusedcleaner.cli.console import Stopped, count, note, print_json, progress_bar, screen
-from focusedcleaner.cli.inputs import Given, with_some_split
+from focusedcleaner.cli.inputs import GraphSource, with_some_split
 from focusedcleaner.errors import InputError
-from focusedcleaner.files import checked_suffix, save_graph
-from focusedcleaner.files.disk import naming
 from focusedcleaner.graph import Graph
+from focusedcleaner.io import checked_suffix, save_graph
+from focusedcleaner.io.disk import prefix_errors
 from focusedcleaner.settings import parse_pairs
 
 
@@ -23,7 +23,7 @@ from focusedcleaner.settings import parse_pairs
 class Request:
     """What the user asked for."""
 
-    given: Given
+    given: GraphSource
     method: str
     power: str
     out: Path | None
@@ -72,7 +72,7 @@ def _outputs(request: Request) -> list[Output]:
     repeated = [power for power in powers if powers.count(power) > 1]
     if repeated:
         raise InputError(f"power {repeated[0]} is given twice")
-    with naming(out):
+    with prefix_errors(out):
         if not out.parent.is_dir():
             raise InputError(f"there is no folder {out.parent}")
         if not os.access(out.parent, os.W_OK | os.X_OK):

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from focusedcleaner.classifiers import CLASSIFIERS, Classifier
 from focusedcleaner.cli.console import Update, count, percent, print_json, progress_bar, screen
-from focusedcleaner.cli.inputs import Given, with_some_split
+from focusedcleaner.cli.inputs import GraphSource, with_some_split
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.settings import parse_pairs
@@ -25,7 +25,7 @@ ALL = "all"
 class Request:
     """What the user asked for."""
 
-    given: Given
+    given: GraphSource
     models: str
     """A name, several by commas, or "all"."""
     seeds: int

@@ -25,8 +25,8 @@ from rich.progress import (
 from rich.text import Text
 
 from focusedcleaner.errors import InputWarning
-from focusedcleaner.words import count as count
-from focusedcleaner.words import percent as percent
+from focusedcleaner.formatting import count as count
+from focusedcleaner.formatting import percent as percent
 
 Update = Callable[[int, int | None], None]
 

@@ -18,7 +18,8 @@ from focusedcleaner.cli.console import Update, note, percent, print_json, progre
 from focusedcleaner.cli.sanitize import parent_made
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
-from focusedcleaner.runs import REPORT, RunFolder, free_path
+from focusedcleaner.report import write_report
+from focusedcleaner.runs import REPORT, RunFolder, free_path, read_run
 from focusedcleaner.sanitizers import Sanitation, sanitizer
 from focusedcleaner.scoring import Score, score
 
@@ -71,7 +72,8 @@ def _story(folder: RunFolder, seed: int) -> Story:
     graphs = {"clean": clean, "poisoned": poisoning.graph, "cleaned": sanitation.graph}
     with progress_bar("Training GCNs") as progress:
         accuracy = _accuracies(graphs, seed, progress)
-    folder.finish(sanitation, {"graph": name, "poisoned by": f"{ATTACK}, {POWER}"}, truth=clean)
+    folder.finish(sanitation, {"graph": name, "poisoned by": f"{ATTACK}, {POWER}"})
+    write_report(read_run(folder.path), folder.path / REPORT, truth=clean)
     return Story(name, folder.path, poisoning, sanitation, found, accuracy, time.perf_counter() - start)
 
 

@@ -12,13 +12,13 @@ from focusedcleaner import datasets
 from focusedcleaner.cli.console import note, progress_bar, warnings_as_notes
 from focusedcleaner.datasets.download import checksum
 from focusedcleaner.errors import InputError
-from focusedcleaner.files import SUFFIXES, load_adjacency, load_graph, load_split
 from focusedcleaner.graph import Graph, Split
+from focusedcleaner.io import SUFFIXES, load_adjacency, load_graph, load_split
 from focusedcleaner.runs import GRAPH, RECORD, read_record
 
 
 @dataclass(frozen=True)
-class Given:
+class GraphSource:
     """What the user typed to name a graph."""
 
     graph: str

@@ -7,19 +7,19 @@ from pathlib import Path
 import typer
 
 from focusedcleaner.cli.console import print_json
-from focusedcleaner.cli.inputs import Given
+from focusedcleaner.cli.inputs import GraphSource
 from focusedcleaner.errors import InputError
-from focusedcleaner.files.disk import naming
+from focusedcleaner.io.disk import prefix_errors
 from focusedcleaner.report import write_report
 from focusedcleaner.runs import REPORT, read_run
 from focusedcleaner.scoring import aligned
 
 
-def run(folder: Path, truth: Given | None, out: Path | None, *, json: bool) -> None:
+def run(folder: Path, truth: GraphSource | None, out: Path | None, *, json: bool) -> None:
     """Write the report of a run folder, and say where it is."""
     done = read_run(folder)
     path = folder / REPORT if out is None else out
-    with naming(path):
+    with prefix_errors(path):
         if out is not None and out.exists() and out.resolve() != (folder / REPORT).resolve():
             raise InputError("exists already: choose another file for the report")
         if not path.parent.is_dir():

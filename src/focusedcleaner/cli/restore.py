@@ -12,11 +12,11 @@ from focusedcleaner.budget import edges_allowed
 from focusedcleaner.cli.console import count, note, percent, print_json, progress_bar, screen
 from focusedcleaner.cli.review import check_output
 from focusedcleaner.errors import InputError
-from focusedcleaner.files import SUFFIXES, save_graph
+from focusedcleaner.formatting import readable, why
+from focusedcleaner.io import SUFFIXES, save_graph
 from focusedcleaner.restore import Missing, missing_edges
-from focusedcleaner.restore.file import write_missing
 from focusedcleaner.runs import GRAPH, MISSING, Run, read_run
-from focusedcleaner.words import readable, why
+from focusedcleaner.runs.missing import write_missing
 
 TOP = 10
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from focusedcleaner.cli.console import note, print_json, screen
 from focusedcleaner.errors import InputError, MissingExtra
-from focusedcleaner.files.disk import naming, write_files
+from focusedcleaner.io.disk import prefix_errors, write_files
 from focusedcleaner.review import opened
 from focusedcleaner.review.classes import all_classes, classes_of_ends, known_classes
 from focusedcleaner.review.export import KINDS, exported
@@ -59,7 +59,7 @@ def _server() -> ModuleType:
 
 def _serve(request: Request, done: Run, server: ModuleType, *, json: bool) -> None:
     from focusedcleaner.review.page import Review
-    from focusedcleaner.review.portrait import Gallery
+    from focusedcleaner.review.portrait import EdgeDetails
 
     reviewer = checked_reviewer(_login() if request.reviewer is None else request.reviewer)
     with closing(server.listening(request.port)) as listener:
@@ -70,7 +70,7 @@ def _serve(request: Request, done: Run, server: ModuleType, *, json: bool) -> No
                 _tell(request, address, len(done.removed), json=json)
 
             server.serve(
-                Review(store, Gallery(done, classes)),
+                Review(store, EdgeDetails(done, classes)),
                 listener,
                 reviewer=reviewer,
                 title=done.path.resolve().name,
@@ -111,7 +111,7 @@ def _export(request: Request, done: Run, *, json: bool) -> None:
 
 def check_output(path: Path, *, force: bool, kinds: tuple[str, ...]) -> None:
     """Refuse a file that can't be written, or that is there already unless that is meant."""
-    with naming(path):
+    with prefix_errors(path):
         if path.suffix.lower() not in kinds:
             raise InputError(f"its name must end in {' or '.join(kinds)}")
         if path.is_dir():

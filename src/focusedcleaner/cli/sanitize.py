@@ -12,7 +12,7 @@ from typing import Any
 
 from focusedcleaner.budget import AUTO
 from focusedcleaner.cli.console import Stopped, count, note, print_json, progress_bar
-from focusedcleaner.cli.inputs import Given, with_some_split
+from focusedcleaner.cli.inputs import GraphSource, with_some_split
 from focusedcleaner.cli.summary import show
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
@@ -28,7 +28,7 @@ from focusedcleaner.settings import parse_pairs
 class Request:
     """What the user asked for."""
 
-    given: Given
+    given: GraphSource
     method: str | None
     """None for CLD where there are settings, else for the one that suits the graph."""
     budget: str | None
@@ -37,7 +37,7 @@ class Request:
     settings: tuple[str, ...]
     seed: int
     resume: bool
-    truth: Given | None = None
+    truth: GraphSource | None = None
     """The clean graph, for the report alone."""
 
 
@@ -136,7 +136,8 @@ def _compute(
         changed = len(so_far.removed) + len(so_far.added)
         if not changed:
             raise Stopped("interrupted before the first edge was removed; nothing was written") from None
-        folder.finish(timed(so_far), source, status="interrupted", truth=clean)
+        folder.finish(timed(so_far), source, status="interrupted")
+        write_report(read_run(folder.path), folder.path / REPORT, truth=clean)
         raise Stopped(
             f"interrupted after {_progress(changed, so_far)}; what was found so far is in {folder.path}; "
             f"go on with: {again}"
@@ -144,7 +145,8 @@ def _compute(
     except KeyboardInterrupt:
         kept = f"; go on with: {again}" if folder.checkpoint.exists() else "; nothing was written"
         raise Stopped(f"interrupted{kept}") from None
-    folder.finish(timed(sanitation), source, truth=clean)
+    folder.finish(timed(sanitation), source)
+    write_report(read_run(folder.path), folder.path / REPORT, truth=clean)
 
 
 def _progress(changed: int, so_far: Sanitation) -> str:

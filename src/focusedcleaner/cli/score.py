@@ -9,14 +9,14 @@ from rich.table import Table
 from rich.text import Text
 
 from focusedcleaner.cli.console import count, note, percent, print_json, screen
-from focusedcleaner.cli.inputs import Given
-from focusedcleaner.restore.file import read_missing
+from focusedcleaner.cli.inputs import GraphSource
 from focusedcleaner.runs import read_run
+from focusedcleaner.runs.missing import read_missing
 from focusedcleaner.scoring import Restored, Score, aligned, score_restored
 from focusedcleaner.scoring import score as compare
 
 
-def run(folder: Path, truth: Given, *, json: bool) -> None:
+def run(folder: Path, truth: GraphSource, *, json: bool) -> None:
     """Score a run folder."""
     done = read_run(folder)
     if not done.complete:

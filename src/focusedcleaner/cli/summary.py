@@ -10,9 +10,9 @@ from rich.text import Text
 
 from focusedcleaner.budget import AUTO
 from focusedcleaner.cli.console import count, percent, screen
+from focusedcleaner.formatting import estimate_in_words, why
 from focusedcleaner.runs import ADDED, GRAPH, REMOVED, REPORT, Run, asked_budget
 from focusedcleaner.sanitizers import SANITIZERS
-from focusedcleaner.words import estimate_in_words, why
 
 TOP = 5
 

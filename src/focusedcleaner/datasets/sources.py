@@ -13,8 +13,8 @@ from focusedcleaner.datasets import cora_text
 from focusedcleaner.datasets.catalogue import REPOSITORY, DatasetInfo, look_up, prepare
 from focusedcleaner.datasets.download import Progress, Unavailable, checksum, fetch, reason
 from focusedcleaner.errors import InputError, InputWarning
-from focusedcleaner.files import load_graph, save_graph
 from focusedcleaner.graph import Graph
+from focusedcleaner.io import load_graph, save_graph
 
 BASE_URL = f"https://raw.githubusercontent.com/{REPOSITORY}/master/data"
 DATA, CACHE = "FOCUSEDCLEANER_DATA", "FOCUSEDCLEANER_CACHE"

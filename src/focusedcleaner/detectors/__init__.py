@@ -1,4 +1,4 @@
-"""Who was attacked: ClassDiv, LinkPred, both together, self-attack, and none at all."""
+"""Victim detectors: ClassDiv, LinkPred, their ensemble, and none."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ from focusedcleaner.detectors.base import Detector, Memory, NoDetector, Victims,
 from focusedcleaner.detectors.classdiv import ClassDiv
 from focusedcleaner.detectors.ensemble import Ensemble
 from focusedcleaner.detectors.linkpred import LinkPred
-from focusedcleaner.detectors.self_attack import PlantedEdges
 from focusedcleaner.errors import InputError
 
-DETECTORS: dict[str, type[Detector]] = {
-    kind.name: kind for kind in (ClassDiv, LinkPred, Ensemble, PlantedEdges, NoDetector)
-}
+DETECTORS: dict[str, type[Detector]] = {kind.name: kind for kind in (ClassDiv, LinkPred, Ensemble, NoDetector)}
 
 __all__ = [
     "DETECTORS",
@@ -21,7 +18,6 @@ __all__ = [
     "LinkPred",
     "Memory",
     "NoDetector",
-    "PlantedEdges",
     "Victims",
     "View",
     "detector_of",

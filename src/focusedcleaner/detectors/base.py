@@ -13,8 +13,8 @@ import torch
 from sklearn.decomposition import PCA
 from torch import Tensor
 
+from focusedcleaner.engine import Structure
 from focusedcleaner.graph import Graph
-from focusedcleaner.surrogate import Structure
 
 Memory = Mapping[str, Tensor]
 """What a detector hands from one step to the next: its trained weights, its threshold. Never changed in place."""

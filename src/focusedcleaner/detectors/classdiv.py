@@ -8,10 +8,10 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from focusedcleaner.detectors import network
+from focusedcleaner.detectors import mlp
 from focusedcleaner.detectors.base import Detector, Memory, Victims, View
-from focusedcleaner.detectors.divergence import divergences
 from focusedcleaner.detectors.mixture import Mixture, Monomials
+from focusedcleaner.edge_features.divergences import divergences
 from focusedcleaner.errors import InputError
 
 
@@ -82,10 +82,10 @@ class ClassDiv(Detector):
         start = memory
         if not warm:
             sizes = len(features), self.hidden, view.logits.shape[1]
-            start = network.fresh(*sizes, seed=view.seed, device=features.device)
+            start = mlp.fresh(*sizes, seed=view.seed, device=features.device)
         epochs = self.epochs if warm else self.first_epochs
-        learnt = network.train(start, features, slope, epochs=epochs, rate=self.rate)
-        energy = Mixture.of(monomials, torch.softmax(network.apply(features, learnt), 0)).energies()
+        learnt = mlp.train(start, features, slope, epochs=epochs, rate=self.rate)
+        energy = Mixture.of(monomials, torch.softmax(mlp.apply(features, learnt), 0)).energies()
         threshold = torch.quantile(energy, self.tau)
         if "threshold" in memory:
             threshold = self.beta * threshold + (1 - self.beta) * memory["threshold"]

@@ -9,10 +9,10 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from focusedcleaner.detectors import network
+from focusedcleaner.detectors import mlp
 from focusedcleaner.detectors.base import Detector, Memory, Victims, View
+from focusedcleaner.engine import Pairs
 from focusedcleaner.errors import InputError
-from focusedcleaner.surrogate import Pairs
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,10 @@ class LinkPred(Detector):
             pull = torch.cat([(attracted - 1) / (2 * len(attracted)), repelled / (2 * max(len(repelled), 1))])
             return pairs.weighted_sum(pull, rows).T
 
-        start = memory or network.fresh(len(inputs), self.hidden, self.hidden, seed=view.seed, device=inputs.device)
+        start = memory or mlp.fresh(len(inputs), self.hidden, self.hidden, seed=view.seed, device=inputs.device)
         epochs = self.epochs if memory else self.first_epochs
-        learnt = network.train(start, inputs, slope, epochs=epochs, rate=self.rate)
-        outputs = network.apply(inputs, learnt).T.contiguous()
+        learnt = mlp.train(start, inputs, slope, epochs=epochs, rate=self.rate)
+        outputs = mlp.apply(inputs, learnt).T.contiguous()
         likely, unlikely = (torch.sigmoid(part) for part in logits(outputs))
         return likely, unlikely, learnt
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from focusedcleaner.errors import InputError
 from focusedcleaner.experiments.catalogue import Experiment, Panel
-from focusedcleaner.experiments.store import Known
+from focusedcleaner.experiments.store import CellResult
 from focusedcleaner.experiments.summary import Entry, by_panel
 
 Places = Mapping[tuple[str, str], Entry]
@@ -49,7 +49,7 @@ class Verdict:
         return "holds" if not self.broken else f"holds in {held} of {len(self.checks)} places"
 
 
-def verdicts(experiment: Experiment, known: Mapping[str, Known]) -> list[Verdict]:
+def verdicts(experiment: Experiment, known: Mapping[str, CellResult]) -> list[Verdict]:
     """Every claim of an experiment, checked wherever both figures are there."""
     found = by_panel(experiment, known)
     return [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from focusedcleaner.errors import MissingExtra
 from focusedcleaner.experiments.catalogue import Experiment, Line, Panel
-from focusedcleaner.experiments.store import Known
+from focusedcleaner.experiments.store import CellResult
 from focusedcleaner.experiments.summary import Entry, by_panel
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def check_plots() -> None:
         raise MissingExtra("drawing figures", "plots") from None
 
 
-def draw(experiment: Experiment, known: Mapping[str, Known]) -> dict[str, bytes]:
+def draw(experiment: Experiment, known: Mapping[str, CellResult]) -> dict[str, bytes]:
     """The figure as SVG and PNG, by suffix; nothing where the experiment has none or no value is there."""
     found = by_panel(experiment, known)
     if not experiment.figure or not any(entry.values for places in found.values() for entry in places.values()):

@@ -12,21 +12,21 @@ from focusedcleaner.experiments.catalogue import Experiment
 from focusedcleaner.experiments.claims import verdicts
 from focusedcleaner.experiments.figures import draw
 from focusedcleaner.experiments.page import page, section
-from focusedcleaner.experiments.store import Known
+from focusedcleaner.experiments.store import CellResult
 from focusedcleaner.experiments.tables import csv_text, rich_tables
-from focusedcleaner.files.disk import naming, write_files
+from focusedcleaner.io.disk import prefix_errors, write_files
 
 
 def check_writable(folder: Path) -> None:
     """Make a folder for tables and figures, or say why that can't be."""
-    with naming(folder):
+    with prefix_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".probe"
         probe.touch()
         probe.unlink()
 
 
-def show(console: Console, experiment: Experiment, known: Mapping[str, Known]) -> None:
+def show(console: Console, experiment: Experiment, known: Mapping[str, CellResult]) -> None:
     """An experiment on the screen."""
     console.print(Text(f"{experiment.title} ({experiment.where})", style="bold"))
     console.print("ours (the paper's; difference)\n", style="dim")
@@ -38,7 +38,7 @@ def show(console: Console, experiment: Experiment, known: Mapping[str, Known]) -
 
 
 def write_outputs(
-    experiments: Sequence[Experiment], known: Mapping[str, Known], folder: Path, *, whole: bool
+    experiments: Sequence[Experiment], known: Mapping[str, CellResult], folder: Path, *, whole: bool
 ) -> list[Path]:
     """Write each experiment as CSV, Markdown and, where it has one, a figure; all of it as a page beside the folder.
 

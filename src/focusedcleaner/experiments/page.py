@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from focusedcleaner.experiments.catalogue import Experiment
 from focusedcleaner.experiments.claims import Verdict, verdicts
-from focusedcleaner.experiments.store import Known
+from focusedcleaner.experiments.store import CellResult
 from focusedcleaner.experiments.summary import Entry, entries
 from focusedcleaner.experiments.tables import markdown
 
@@ -25,7 +25,7 @@ which is faster.
 """
 
 
-def page(experiments: Sequence[Experiment], known: Mapping[str, Known], folder: str, drawn: set[str]) -> str:
+def page(experiments: Sequence[Experiment], known: Mapping[str, CellResult], folder: str, drawn: set[str]) -> str:
     """The whole page.
 
     Args:
@@ -39,7 +39,7 @@ def page(experiments: Sequence[Experiment], known: Mapping[str, Known], folder: 
     return "\n".join(parts)
 
 
-def section(experiment: Experiment, known: Mapping[str, Known], folder: str, drawn: bool) -> str:
+def section(experiment: Experiment, known: Mapping[str, CellResult], folder: str, drawn: bool) -> str:
     """One experiment."""
     lines = [f"## {experiment.number}. {experiment.title}", ""]
     lines += [f"`focusedcleaner reproduce {experiment.name}` · {experiment.where}. {experiment.says}", ""]
@@ -53,7 +53,7 @@ def section(experiment: Experiment, known: Mapping[str, Known], folder: str, dra
     return "\n".join(lines)
 
 
-def _overview(experiments: Iterable[Experiment], known: Mapping[str, Known]) -> str:
+def _overview(experiments: Iterable[Experiment], known: Mapping[str, CellResult]) -> str:
     """How much is there, and what became of the claims."""
     lines = ["| | experiment | where | values | claims |", "| ---: | --- | --- | ---: | --- |"]
     for experiment in experiments:
@@ -81,7 +81,7 @@ def _count(entry: Entry, what: str) -> int:
     return len(entry.values)
 
 
-def _differences(experiments: Iterable[Experiment], known: Mapping[str, Known]) -> str:
+def _differences(experiments: Iterable[Experiment], known: Mapping[str, CellResult]) -> str:
     """The claims that do not hold everywhere, with the figures of each place and, where it is known, the reason."""
     found = [(experiment, verdict) for experiment in experiments for verdict in verdicts(experiment, known)]
     checked = sum(bool(verdict.checks) for _, verdict in found)

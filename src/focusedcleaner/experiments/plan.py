@@ -8,7 +8,7 @@ from statistics import mean
 from focusedcleaner.experiments.catalogue import Experiment
 from focusedcleaner.experiments.cells import Accuracy, Cell, Poison, Pruning, Sanitation, Statistics
 from focusedcleaner.experiments.sources import clean_graph, published_graph
-from focusedcleaner.experiments.store import Known
+from focusedcleaner.experiments.store import CellResult
 
 POWERS_FIRST = (0.0, 0.1, 0.25, 0.05, 0.2, 0.15)
 """The order in which powers are filled."""
@@ -52,7 +52,7 @@ def in_order(experiments: Iterable[Experiment], only: str = "") -> list[Cell]:
     return [cell for _, cell in sorted(wanted.values(), key=lambda one: one[0])]
 
 
-def to_compute(cells: Iterable[Cell], known: Mapping[str, Known], with_arrays: set[str]) -> dict[str, Cell]:
+def to_compute(cells: Iterable[Cell], known: Mapping[str, CellResult], with_arrays: set[str]) -> dict[str, Cell]:
     """What is missing, by key, every cell after those that it builds on.
 
     Args:
@@ -84,7 +84,7 @@ class Estimate:
         known: results by key, with their seconds.
     """
 
-    def __init__(self, cells: Sequence[Cell], known: Mapping[str, Known]) -> None:
+    def __init__(self, cells: Sequence[Cell], known: Mapping[str, CellResult]) -> None:
         timed: dict[tuple[str, ...], list[float]] = {}
         everyone = {one.key: one for cell in cells for one in (cell, *cell.inputs())}
         for key, one in everyone.items():

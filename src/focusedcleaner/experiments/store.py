@@ -21,7 +21,7 @@ from focusedcleaner.datasets.sources import cache_folder
 from focusedcleaner.errors import InputError
 from focusedcleaner.experiments.cells import Cell
 from focusedcleaner.experiments.compute import Arrays, Outcome, Values
-from focusedcleaner.files.archive import packed
+from focusedcleaner.io.archive import packed
 
 STORE = "FOCUSEDCLEANER_STORE"
 FILE = "cells.sqlite"
@@ -42,7 +42,7 @@ CREATE TABLE IF NOT EXISTS failures (key TEXT PRIMARY KEY, cell TEXT NOT NULL, e
 
 
 @dataclass(frozen=True)
-class Known:
+class CellResult:
     """What is known of a cell: its numbers, and the seconds that they took."""
 
     values: Values
@@ -63,7 +63,7 @@ class Store:
         base: results that the package brings, by key; they have numbers and no arrays.
     """
 
-    def __init__(self, folder: Path, base: Mapping[str, Known] | None = None) -> None:
+    def __init__(self, folder: Path, base: Mapping[str, CellResult] | None = None) -> None:
         self.path = folder / FILE
         self.base = base or {}
         self._database: sqlite3.Connection | None = None
@@ -116,11 +116,11 @@ class Store:
 
     # Results ---------------------------------------------------------------------------------------------------------
 
-    def known(self) -> dict[str, Known]:
+    def known(self) -> dict[str, CellResult]:
         """All results by key: the file's own above those that the package brings."""
         with self._telling():
             rows = self.database.execute("SELECT key, numbers, seconds FROM cells").fetchall()
-        return {**self.base, **{key: Known(json.loads(numbers), seconds) for key, numbers, seconds in rows}}
+        return {**self.base, **{key: CellResult(json.loads(numbers), seconds) for key, numbers, seconds in rows}}
 
     def keys_with_arrays(self) -> set[str]:
         """The cells that others can build on."""
@@ -132,11 +132,11 @@ class Store:
         with self._telling():
             return {key for (key,) in self.database.execute("SELECT key FROM cells")}
 
-    def get(self, cell: Cell) -> Known | None:
+    def get(self, cell: Cell) -> CellResult | None:
         """What the file itself, or the package, knows of a cell."""
         with self._telling():
             row = self.database.execute("SELECT numbers, seconds FROM cells WHERE key = ?", (cell.key,)).fetchone()
-        return self.base.get(cell.key) if row is None else Known(json.loads(row[0]), row[1])
+        return self.base.get(cell.key) if row is None else CellResult(json.loads(row[0]), row[1])
 
     def arrays(self, cell: Cell) -> Arrays:
         """The arrays of a cell, none where it has none here."""

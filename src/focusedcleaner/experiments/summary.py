@@ -9,7 +9,7 @@ from statistics import mean, stdev
 
 from focusedcleaner.experiments.catalogue import Experiment, Line, Panel, why_not
 from focusedcleaner.experiments.points import SIZES
-from focusedcleaner.experiments.store import Known
+from focusedcleaner.experiments.store import CellResult
 
 COUNTS = (*(size for size in SIZES if size != "homophily"), "planted", "removed")
 """Measures that are numbers of things; all others are shares, shown in percent."""
@@ -78,7 +78,7 @@ class Entry:
         return f"({self.paper:{form}}{ours})"
 
 
-def entries(experiment: Experiment, known: Mapping[str, Known]) -> Iterator[Entry]:
+def entries(experiment: Experiment, known: Mapping[str, CellResult]) -> Iterator[Entry]:
     """Every place of an experiment's tables, panel by panel and row by row."""
     for place in experiment.places:
         where, measure = (place.panel, place.row, place.column), place.fields["measure"]
@@ -89,7 +89,7 @@ def entries(experiment: Experiment, known: Mapping[str, Known]) -> Iterator[Entr
         yield Entry(*where, measure, values, len(place.cells), experiment.published(*where), reason)
 
 
-def by_panel(experiment: Experiment, known: Mapping[str, Known]) -> dict[str, dict[tuple[str, str], Entry]]:
+def by_panel(experiment: Experiment, known: Mapping[str, CellResult]) -> dict[str, dict[tuple[str, str], Entry]]:
     """The places of each panel, by row and column."""
     found: dict[str, dict[tuple[str, str], Entry]] = {panel.id: {} for panel in experiment.panels}
     for entry in entries(experiment, known):

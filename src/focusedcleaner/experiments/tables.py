@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from focusedcleaner.experiments.catalogue import Experiment, Line, Panel
-from focusedcleaner.experiments.store import Known
+from focusedcleaner.experiments.store import CellResult
 from focusedcleaner.experiments.summary import Entry, by_panel, entries
 
 MANY_COLUMNS = 15
@@ -31,19 +31,19 @@ _HEADER = (
 )
 
 
-def markdown(experiment: Experiment, known: Mapping[str, Known]) -> str:
+def markdown(experiment: Experiment, known: Mapping[str, CellResult]) -> str:
     """A table for every panel, ours with the paper's figure and the difference in parentheses."""
     found = by_panel(experiment, known)
     return "\n".join(_markdown(panel, found[panel.id]) for panel in experiment.panels)
 
 
-def rich_tables(experiment: Experiment, known: Mapping[str, Known]) -> list[Table]:
+def rich_tables(experiment: Experiment, known: Mapping[str, CellResult]) -> list[Table]:
     """A table for every panel."""
     found = by_panel(experiment, known)
     return [_rich(panel, found[panel.id]) for panel in experiment.panels]
 
 
-def csv_text(experiment: Experiment, known: Mapping[str, Known]) -> str:
+def csv_text(experiment: Experiment, known: Mapping[str, CellResult]) -> str:
     """One line for every place; shares in percent."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")

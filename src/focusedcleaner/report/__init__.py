@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from focusedcleaner.files.disk import write_files
 from focusedcleaner.graph import Graph
+from focusedcleaner.io.disk import write_files
 from focusedcleaner.report.page import page
 from focusedcleaner.report.summary import summary
 from focusedcleaner.runs import Run

@@ -15,11 +15,12 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from focusedcleaner.detectors import ClassDiv, View, network, reduced_attributes
+from focusedcleaner.detectors import ClassDiv, View, mlp, reduced_attributes
 from focusedcleaner.detectors.mixture import Mixture, Monomials
+from focusedcleaner.engine import one_thread
 from focusedcleaner.graph import UNKNOWN, BoolArray, FloatArray, Graph, IntArray
 from focusedcleaner.sanitizers.focused import SINGLE_PRECISION_FROM
-from focusedcleaner.surrogate import Surrogate, one_thread
+from focusedcleaner.surrogate import Surrogate
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def _energies(detector: ClassDiv, before: View, after: View, weights: Any) -> tu
     change it. Only the Gaussians' shares φ are halved, as they are shares of twice as many nodes: log 2 in E.
     """
     first, second = detector.features(before), detector.features(after, like=before)
-    membership = torch.softmax(network.apply(first, weights), 0)
+    membership = torch.softmax(mlp.apply(first, weights), 0)
     nobody = torch.zeros(len(membership), second.shape[1])
     joined: Tensor = Mixture.of(Monomials(torch.cat([first, second], 1)), torch.cat([membership, nobody], 1)).energies()
     one, other = (joined.double() - math.log(2)).split([first.shape[1], second.shape[1]])

@@ -10,12 +10,12 @@ import scipy.sparse as sp
 from markupsafe import Markup
 from numpy.typing import ArrayLike
 
-from focusedcleaner.graph import UNKNOWN, BoolArray, FloatArray, Graph, IntArray
+from focusedcleaner.formatting import readable
+from focusedcleaner.graph import UNKNOWN, BoolArray, FloatArray, Graph, IntArray, no_pairs
 from focusedcleaner.report import palette
 from focusedcleaner.report.layout import positions
 from focusedcleaner.report.palette import Mark, mark
 from focusedcleaner.report.svg import element, number, shape
-from focusedcleaner.words import readable
 
 
 @dataclass(frozen=True)
@@ -190,9 +190,7 @@ def _in_words(around: Neighbourhood, marks: Sequence[Mark]) -> str:
 
 def _lines(graph: Graph, around: Neighbourhood, places: FloatArray, flagged: ArrayLike | None) -> list[Markup]:
     pairs = np.sort(around.nodes[around.edges], axis=1)
-    removed = (
-        np.empty((0, 2), dtype=np.int64) if flagged is None else np.sort(np.asarray(flagged).reshape(-1, 2), axis=1)
-    )
+    removed = no_pairs() if flagged is None else np.sort(np.asarray(flagged).reshape(-1, 2), axis=1)
     dashed = np.isin(pairs @ [graph.num_nodes, 1], removed @ [graph.num_nodes, 1])
     lines = []
     for chosen, style in (

@@ -8,8 +8,8 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from focusedcleaner.formatting import count, percent
 from focusedcleaner.report import charts
-from focusedcleaner.words import count, percent
 
 
 @cache

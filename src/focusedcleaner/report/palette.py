@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from focusedcleaner.formatting import class_name
 from focusedcleaner.graph import Graph
-from focusedcleaner.words import class_name
 
 INK, QUIET, LINE, PAPER = (
     f"var(--fc-{name}, {light})"

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from focusedcleaner.formatting import estimate_in_words, readable, why
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 from focusedcleaner.report import measures
 from focusedcleaner.report.measures import Judgement
+from focusedcleaner.report.method_descriptions import TRACE_TITLES, how
 from focusedcleaner.report.neighbourhood import drawing, neighbourhood
 from focusedcleaner.report.palette import mark
-from focusedcleaner.report.told import TRACE_TITLES, how
 from focusedcleaner.runs import Run, read_trace, record
 from focusedcleaner.sanitizers import Sanitation
 from focusedcleaner.scoring import Score, aligned, score
-from focusedcleaner.words import estimate_in_words, readable, why
 
 TOP = 20
 """Edges that are shown with a picture."""

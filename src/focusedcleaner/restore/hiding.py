@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from focusedcleaner.attacks.loss import AttackerLoss
-from focusedcleaner.choice import without_isolating
+from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.graph import BoolArray, Graph, IntArray
 from focusedcleaner.surrogate import Implicit, Surrogate
 

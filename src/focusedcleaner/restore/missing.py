@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from focusedcleaner.agreement import class_distributions
 from focusedcleaner.budget import Budget, edges_allowed
-from focusedcleaner.choice import by_suspicion
-from focusedcleaner.graph import FloatArray, Graph, IntArray
+from focusedcleaner.edge_features.class_agreement import class_distributions
+from focusedcleaner.edge_features.edge_selection import rank_by_score
+from focusedcleaner.edge_features.link_features import INVERSE_DECAY, Likeness
+from focusedcleaner.engine import one_thread
+from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
 from focusedcleaner.restore.candidates import Candidates
 from focusedcleaner.restore.hiding import WAYS
-from focusedcleaner.restore.likeness import INVERSE_DECAY, Likeness
-from focusedcleaner.sanitizers.base import Columns, check_sanitizable, no_pairs, no_scores, plain_evidence
-from focusedcleaner.surrogate import one_thread
+from focusedcleaner.sanitizers.base import Columns, check_sanitizable, no_scores, plain_evidence
 
 MOST_ALIKE = 20
 """Nodes of most similar attributes that are candidates for an edge with a node."""
@@ -122,7 +122,7 @@ class _Search:
         if not len(pairs) or not reached:
             return Missing(no_pairs(), no_scores(), {}, len(pairs), reach)
         scores = self._learned(lessons).predict_proba(self._table(self.graph, pairs))[:, 1]
-        best = by_suspicion(scores, self.seed)[:limit]
+        best = rank_by_score(scores, self.seed)[:limit]
         return Missing(pairs[best], scores[best], self._evidence(pairs[best]), len(pairs), reach)
 
     def _lesson(self, way: str, rng: np.random.Generator) -> _Lesson:

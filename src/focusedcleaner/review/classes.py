@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from focusedcleaner.engine import one_thread
 from focusedcleaner.graph import UNKNOWN, BoolArray, Graph, IntArray
 from focusedcleaner.runs import Run
 from focusedcleaner.sanitizers.focused import SINGLE_PRECISION_FROM
-from focusedcleaner.surrogate import Surrogate, one_thread
+from focusedcleaner.surrogate import Surrogate
 
 
 @dataclass(frozen=True)

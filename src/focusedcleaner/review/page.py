@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from focusedcleaner.errors import InputError
+from focusedcleaner.formatting import class_name
 from focusedcleaner.graph import FloatArray
 from focusedcleaner.review import rerank, view
 from focusedcleaner.review.agreement import Agreement, agreement
-from focusedcleaner.review.portrait import Gallery, Portrait
+from focusedcleaner.review.portrait import EdgeDetails, Portrait
 from focusedcleaner.review.rerank import Change
 from focusedcleaner.review.store import Decision, Status, Store
 from focusedcleaner.review.view import Line, View
-from focusedcleaner.words import class_name
 
 AT_ONCE = 12
 """Edges on a page of the list."""
@@ -90,7 +90,7 @@ class Review:
         gallery: the portraits of the run's edges.
     """
 
-    def __init__(self, store: Store, gallery: Gallery) -> None:
+    def __init__(self, store: Store, gallery: EdgeDetails) -> None:
         self.store = store
         self.gallery = gallery
         self._agreement: tuple[int, Agreement] | None = None

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from focusedcleaner.formatting import readable, why
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 from focusedcleaner.report.neighbourhood import drawing, neighbourhood
 from focusedcleaner.report.palette import Mark, mark
 from focusedcleaner.review.classes import Classes
 from focusedcleaner.runs import Run
-from focusedcleaner.words import readable, why
 
 ATTRIBUTES = 10
 _LIKELIEST = 3
@@ -92,7 +92,7 @@ class Portrait:
     """The classes in the picture."""
 
 
-class Gallery:
+class EdgeDetails:
     """Portraits of a run's edges; everything that is needed of the whole graph is made once.
 
     Args:

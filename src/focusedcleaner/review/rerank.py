@@ -12,11 +12,11 @@ from scipy.special import ndtri
 from scipy.stats import kendalltau
 from sklearn.linear_model import LogisticRegression
 
+from focusedcleaner.engine import one_thread
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, IntArray
 from focusedcleaner.review.store import Store
 from focusedcleaner.runs import Run
-from focusedcleaner.surrogate import one_thread
 
 PATIENCE = 20.0
 """With so many decisions, half of them planted, the learner's word weighs as much as the method's order."""

@@ -14,8 +14,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.files.disk import naming
 from focusedcleaner.graph import IntArray
+from focusedcleaner.io.disk import prefix_errors
 from focusedcleaner.review.schema import ensure
 from focusedcleaner.runs import Run
 
@@ -68,7 +68,7 @@ def opened(run: Run, classes: IntArray) -> Iterator[Store]:
         InputError: the store is another run's, is damaged or can't be written.
     """
     path = run.path / FILE
-    with naming(path):
+    with prefix_errors(path):
         try:
             connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
         except sqlite3.Error as error:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from focusedcleaner.detectors import ClassDiv, Ensemble, LinkPred, NoDetector, PlantedEdges
+from focusedcleaner.detectors import ClassDiv, Ensemble, LinkPred, NoDetector
 from focusedcleaner.graph import Graph
-from focusedcleaner.registry import Method, Registry
+from focusedcleaner.registry import SANITIZERS, Method
 from focusedcleaner.sanitizers.agreement import Agreement
 from focusedcleaner.sanitizers.base import Interrupted, Progress, Sanitation, Sanitizer
 from focusedcleaner.sanitizers.cosine import Cosine
@@ -15,7 +15,7 @@ from focusedcleaner.sanitizers.jaccard import Jaccard
 from focusedcleaner.sanitizers.linkpred import UnlikelyLinks
 from focusedcleaner.sanitizers.maskgvae import MaskGVAE
 from focusedcleaner.sanitizers.random import RandomEdges
-from focusedcleaner.sanitizers.self_attack import SelfAttack
+from focusedcleaner.sanitizers.self_attack import PlantedEdges, SelfAttack
 from focusedcleaner.sanitizers.svd import SVD
 from focusedcleaner.surrogate import Implicit, Unrolled
 
@@ -45,8 +45,7 @@ SELF_ATTACKED = 2_000, 200_000
 
 _INNER: dict[str, type] = {"implicit": Implicit, "unrolled": Unrolled}
 
-SANITIZERS: Registry[Sanitizer] = Registry(
-    "method",
+SANITIZERS.register(
     Method(
         "cld",
         FocusedCleaner,
@@ -111,7 +110,6 @@ SANITIZERS: Registry[Sanitizer] = Registry(
     Method("svd", SVD, about="edges that a low-rank approximation of the graph lacks"),
     Method("random", RandomEdges, about="random edges, for comparison"),
 )
-"""Every sanitizer that the command line knows."""
 
 
 def default_method(graph: Graph) -> str:
@@ -136,4 +134,5 @@ def sanitizer(name: str, **settings: object) -> Sanitizer:
     Traceback (most recent call last):
     focusedcleaner.errors.InputError: there is no method 'clean'; there are cld, lp, focused-none, focused-ensemble, ...
     """
-    return SANITIZERS.make(name, **settings)
+    made: Sanitizer = SANITIZERS.make(name, **settings)
+    return made

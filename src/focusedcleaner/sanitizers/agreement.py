@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from focusedcleaner.agreement import agreed
+from focusedcleaner.edge_features.class_agreement import class_agreement
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.sanitizers.filters import Filter, Suspicion
@@ -49,7 +49,7 @@ class Agreement(Filter):
             raise InputError("cosine_weight is 0 or above, and inverse_decay above 0")
 
     def suspicion(self, graph: Graph, seed: int) -> Suspicion:
-        found = agreed(
+        found = class_agreement(
             graph,
             cosine_weight=self.cosine_weight,
             left_out=self.left_out,

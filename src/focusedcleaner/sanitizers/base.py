@@ -13,11 +13,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from focusedcleaner.agreement import attribute_cosines
 from focusedcleaner.budget import DEFAULT, Budget, edges_allowed, is_auto
+from focusedcleaner.edge_features.class_agreement import attribute_cosines
+from focusedcleaner.engine import one_thread
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import FloatArray, Graph, IntArray
-from focusedcleaner.surrogate import one_thread
+from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
+from focusedcleaner.registry import EdgeScorer
+from focusedcleaner.settings import Configurable
 
 Progress = Callable[[int, int], None]
 """Told how many edges of how many have been removed."""
@@ -28,9 +30,8 @@ CHOOSERS = "self-attack, and jaccard and cosine with a threshold (--set threshol
 """Who can choose a budget, for people."""
 
 
-def no_pairs() -> IntArray:
-    """An empty list of node pairs, 0 × 2."""
-    return np.empty((0, 2), dtype=np.int64)
+RANKED = 0.3
+"""Share of the edges that `Sanitizer.edge_scorer` ranks: more than an attacker plants."""
 
 
 def no_scores() -> FloatArray:
@@ -111,7 +112,7 @@ class FindingsSoFar(KeyboardInterrupt):
         self.findings = findings
 
 
-class Sanitizer(ABC):
+class Sanitizer(Configurable, ABC):
     """Removes the edges that an attacker most likely planted.
 
     The constructor stores settings and nothing else. A method implements `find` and sees the graph as the defender
@@ -208,9 +209,23 @@ class Sanitizer(ABC):
     ) -> Findings:
         """The edges to remove, at most ``budget`` of them; None, for a method that chooses, is as many as it finds."""
 
-    @abstractmethod
-    def settings(self) -> dict[str, Any]:
-        """Every setting, in values that JSON knows."""
+    def edge_scorer(self, graph: Graph, *, seed: int = 0) -> EdgeScorer:
+        """A scorer for edges of graphs over the same nodes, trained on this graph where the method trains.
+
+        By default the method runs anew on each graph and ranks as many edges as it can remove, at most 30 %: the first
+        scores 1, the last just above 0, and every edge that stays 0.
+        """
+        del graph
+
+        def score(trial: Graph) -> FloatArray:
+            ranked = min(int(RANKED * trial.num_edges), removable(trial))
+            removed = self.sanitize(trial, max(ranked, 1), seed=seed).removed
+            scores = np.zeros(trial.num_edges)
+            keys = removed[:, 0] * trial.num_nodes + removed[:, 1]
+            scores[np.searchsorted(trial.edge_keys, keys)] = 1 - np.arange(len(removed)) / max(len(removed), 1)
+            return scores
+
+        return score
 
 
 def removable(graph: Graph) -> int:
@@ -223,18 +238,7 @@ def check_sanitizable(graph: Graph) -> None:
     """Refuse a graph that no sanitizer can work on, saying why."""
     if graph.num_edges == 0:
         raise InputError("the graph is empty: it has no edges")
-    if graph.labels is None:
-        raise InputError("the graph has no labels: a sanitizer needs the classes of a few nodes")
-    if graph.split is None:
-        raise InputError("the graph has no split: say which nodes are for training, validation and testing")
-    if not len(graph.split.train):
-        raise InputError("the split has no training node")
-    for part, nodes in (("training", graph.split.train), ("validation", graph.split.val)):
-        unlabelled = nodes[graph.labels[nodes] < 0]
-        if len(unlabelled):
-            raise InputError(f"{part} node {graph.name(unlabelled[0])} has no label ({len(unlabelled)} such nodes)")
-    if len(np.unique(graph.labels[graph.split.train])) < 2:
-        raise InputError("the training nodes are all of one class: there is nothing to tell apart")
+    graph.check_labelled("a sanitizer")
 
 
 def plain_evidence(graph: Graph, edges: IntArray) -> dict[str, NDArray[Any]]:

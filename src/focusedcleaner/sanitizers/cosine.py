@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from focusedcleaner.agreement import attribute_cosines
+from focusedcleaner.edge_features.class_agreement import attribute_cosines
 from focusedcleaner.graph import FloatArray, Graph
 from focusedcleaner.sanitizers.similarity import SimilarityFilter
 

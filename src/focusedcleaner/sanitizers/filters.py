@@ -5,14 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from focusedcleaner.choice import by_suspicion, without_isolating
+from focusedcleaner.edge_features.edge_selection import rank_by_score, without_isolating
 from focusedcleaner.graph import FloatArray, Graph
+from focusedcleaner.registry import EdgeScorer
 from focusedcleaner.sanitizers.base import Columns, Findings, Progress, Sanitizer
-from focusedcleaner.settings import as_json
 
 
 @dataclass(frozen=True)
@@ -44,14 +43,21 @@ class Filter(Sanitizer):
     def chooses_budget(self) -> bool:
         return self.least_score is not None
 
-    def settings(self) -> dict[str, Any]:
-        return dict(as_json(self))
+    def edge_scorer(self, graph: Graph, *, seed: int = 0) -> EdgeScorer:
+        """Each edge's suspicion as its rank among the graph's edges, from 0 (least) to 1 (most suspicious)."""
+        del graph
+
+        def score(trial: Graph) -> FloatArray:
+            ranks = np.argsort(rank_by_score(self.suspicion(trial, seed).scores, seed))
+            return 1 - ranks / max(trial.num_edges - 1, 1)
+
+        return score
 
     def find(
         self, graph: Graph, budget: int | None, *, seed: int, progress: Progress | None, checkpoint: Path | None
     ) -> Findings:
         found = self.suspicion(graph, seed)
-        order = by_suspicion(found.scores, seed)
+        order = rank_by_score(found.scores, seed)
         if self.least_score is not None:
             order = order[found.scores[order] >= self.least_score]
         size = len(order) if budget is None else budget

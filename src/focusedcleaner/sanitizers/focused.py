@@ -9,14 +9,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from focusedcleaner.choice import without_isolating
 from focusedcleaner.detectors import Detector, Victims, View, detector_of, reduced_attributes
+from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
+from focusedcleaner.sanitizers.iterative import IterativeSanitizer, check_edges_per_round, edges_a_round, round_seed
 from focusedcleaner.sanitizers.journal import Journal, Round
-from focusedcleaner.sanitizers.outer import OuterLoss
-from focusedcleaner.sanitizers.rounds import InRounds, check_edges_per_round, edges_a_round, round_seed
-from focusedcleaner.settings import as_json
+from focusedcleaner.sanitizers.outer_loss import OuterLoss
 from focusedcleaner.surrogate import Implicit, InnerTraining, Smoother, Surrogate
 
 SINGLE_PRECISION_FROM = 300_000
@@ -24,7 +23,7 @@ SINGLE_PRECISION_FROM = 300_000
 
 
 @dataclass(frozen=True)
-class FocusedCleaner(InRounds):
+class FocusedCleaner(IterativeSanitizer):
     """Removes, step by step, the edge whose weight has the largest meta-gradient of the outer loss (Eq. 5)
 
         L_S = λ·CE(validation, labels) + (1−λ)·CE(test, own predictions) + η·Tr(XᵀLX),  λ = 1 − t/B,
@@ -74,9 +73,6 @@ class FocusedCleaner(InRounds):
         short = {"classdiv": "cld", "linkpred": "lp"}
         kind = detector_of(self.detector).name
         return short.get(kind, f"focused-{kind}")
-
-    def settings(self) -> dict[str, Any]:
-        return as_json(self)
 
     def per_round(self, budget: int) -> int:
         return edges_a_round(self.edges_per_round, budget)

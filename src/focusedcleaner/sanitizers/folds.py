@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from focusedcleaner.attacks.evolving import Evolving
+from focusedcleaner.engine.mutable_edges import MutableEdges
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
-from focusedcleaner.sanitizers.outer import OuterLoss
+from focusedcleaner.sanitizers.outer_loss import OuterLoss
 from focusedcleaner.surrogate import InnerTraining, PairGradient, Surrogate
 
 
@@ -66,7 +66,7 @@ class Folds:
         }
         return FoldsGradient(together, torch.stack(classes).mean(0), means, left)
 
-    def move_to(self, evolving: Evolving, touched: Sequence[int]) -> None:
+    def move_to(self, evolving: MutableEdges, touched: Sequence[int]) -> None:
         """Go on with the graph as it stands now, which differs in edges between the touched nodes only."""
         for surrogate in self.surrogates:
             surrogate.move_to(evolving.structure(), touched)

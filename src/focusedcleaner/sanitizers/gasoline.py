@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from focusedcleaner.attacks.evolving import Evolving
-from focusedcleaner.attacks.search import Excluded, best_pairs
-from focusedcleaner.choice import without_isolating
+from focusedcleaner.edge_features.edge_selection import without_isolating
+from focusedcleaner.engine.mutable_edges import MutableEdges
+from focusedcleaner.engine.top_pairs import Excluded, best_pairs
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import FloatArray, Graph, IntArray
+from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
 from focusedcleaner.sanitizers.folds import Folds
+from focusedcleaner.sanitizers.iterative import IterativeSanitizer, check_edges_per_round, edges_a_round
 from focusedcleaner.sanitizers.journal import Journal, Round
-from focusedcleaner.sanitizers.rounds import InRounds, check_edges_per_round, edges_a_round
-from focusedcleaner.settings import as_json
 from focusedcleaner.surrogate import Implicit, InnerTraining, PairGradient
 
 
 @dataclass(frozen=True)
-class Gasoline(InRounds):
+class Gasoline(IterativeSanitizer):
     """Flips, step by step, the pair whose flip lowers the validation loss fastest, through the training:
 
         argmax_(u,v) (2·A_uv − 1)·∂L/∂A_uv,  L = Σ_k CE(fold k, labels) of softmax(Â²XW_k),
@@ -57,9 +56,6 @@ class Gasoline(InRounds):
         if self.folds < 1:
             raise InputError(f"folds must be 1 or above, not {self.folds}")
 
-    def settings(self) -> dict[str, Any]:
-        return dict(as_json(self))
-
     def per_round(self, budget: int) -> int:
         return edges_a_round(self.edges_per_round, budget)
 
@@ -72,7 +68,7 @@ class _Flipping:
 
     def __init__(self, graph: Graph, folds: Folds, *, inserts: bool) -> None:
         self.graph, self.folds, self.inserts = graph, folds, inserts
-        self.evolving = Evolving(graph)
+        self.evolving = MutableEdges(graph)
 
     def repeat(self, journal: Journal) -> None:
         for removed, added in zip(journal.edges_by_round(), journal.added_by_round(), strict=True):
@@ -108,7 +104,7 @@ class _Flipping:
     def _insertions(self, gradient: PairGradient, size: int) -> tuple[IntArray, FloatArray]:
         """The pairs whose connection lowers the loss fastest, and how fast."""
         if not size:
-            return np.empty((0, 2), dtype=np.int64), np.empty(0)
+            return no_pairs(), np.empty(0)
         front, back = gradient.factors()
         return best_pairs(-front, back, Excluded(self.evolving.not_insertable()), size)
 

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from focusedcleaner.engine import Attributes
 from focusedcleaner.graph import FloatArray, Graph
 from focusedcleaner.sanitizers.base import Columns
 from focusedcleaner.sanitizers.similarity import SimilarityFilter
-from focusedcleaner.surrogate import Attributes
 
 
 @dataclass(frozen=True)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 
-from focusedcleaner.choice import without_isolating
 from focusedcleaner.detectors import LinkPred, View, reduced_attributes
+from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.graph import Graph
+from focusedcleaner.sanitizers.iterative import IterativeSanitizer, check_edges_per_round, edges_a_round, round_seed
 from focusedcleaner.sanitizers.journal import Journal, Round
-from focusedcleaner.sanitizers.rounds import InRounds, check_edges_per_round, edges_a_round, round_seed
-from focusedcleaner.settings import as_json
 from focusedcleaner.surrogate import Implicit, InnerTraining, Surrogate
 
 
 @dataclass(frozen=True)
-class UnlikelyLinks(InRounds):
+class UnlikelyLinks(IterativeSanitizer):
     """Removes the edges that the detector `LinkPred` finds least likely, with no meta-gradient:
 
         score(u, v) = 1 − H₃(u, v),  H₃ = σ(H₂·H₂ᵀ),  H₂ = ReLU([Z | softmax(PCA(X)/T)]·w₁ + b₁)·w₂ + b₂.
@@ -44,9 +43,6 @@ class UnlikelyLinks(InRounds):
 
     def __post_init__(self) -> None:
         check_edges_per_round(self.edges_per_round)
-
-    def settings(self) -> dict[str, Any]:
-        return dict(as_json(self))
 
     def per_round(self, budget: int) -> int:
         return edges_a_round(self.edges_per_round, budget)

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from focusedcleaner.choice import without_isolating
+from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
+from focusedcleaner.sanitizers.iterative import IterativeSanitizer, round_seed
 from focusedcleaner.sanitizers.journal import Journal, Round
-from focusedcleaner.sanitizers.partition import Autoencoder, Partition, Surroundings
-from focusedcleaner.sanitizers.rounds import InRounds, round_seed
-from focusedcleaner.settings import as_json
+from focusedcleaner.sanitizers.maskgvae_networks import Autoencoder, Partition, Surroundings
 
 
 @dataclass(frozen=True)
-class MaskGVAE(InRounds):
+class MaskGVAE(IterativeSanitizer):
     """Removes edges between clusters, those first that an autoencoder supervised by the clusters finds least likely:
 
         min_C −(1/K)·Σ_k (CᵀA′C)_kk / (CᵀD′C)_kk + r·‖(K/N)·CᵀC − I‖²,  C = softmax(MLP(GCN(A, X))),
@@ -69,9 +68,6 @@ class MaskGVAE(InRounds):
             )
         if self.clusters is not None and self.clusters < 2:
             raise InputError(f"clusters must be 2 or above, not {self.clusters}")
-
-    def settings(self) -> dict[str, Any]:
-        return dict(as_json(self))
 
     def per_round(self, budget: int) -> int:
         return math.ceil(budget / self.rounds)

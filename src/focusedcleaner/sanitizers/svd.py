@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from focusedcleaner.classifiers.lowrank import leading
-from focusedcleaner.classifiers.sparse import scaled_adjacency
+from focusedcleaner.engine.operators import scaled_adjacency
+from focusedcleaner.engine.spectral import leading
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.sanitizers.filters import Filter, Suspicion

@@ -19,7 +19,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from focusedcleaner.surrogate.structure import Attributes, Structure
+from focusedcleaner.engine.structure import Attributes, Structure
 
 DENSE_LIMIT = 100_000_000
 """Entries of H (n × F) up to which it is held densely: 0.8 GB in double precision."""
@@ -162,8 +162,8 @@ class Sparse(Primal):
         self.structure, self.train = structure, train
 
     def logits(self, a: Tensor) -> Tensor:
-        images = self.attributes.times(a.T.contiguous())
-        return self.structure.propagate(self.structure.propagate(images))[self.train].T.contiguous()
+        xw = self.attributes.times(a.T.contiguous())
+        return self.structure.propagate(self.structure.propagate(xw))[self.train].T.contiguous()
 
     def pull(self, errors: Tensor) -> Tensor:
         spread = errors.new_zeros(self.structure.num_nodes, len(errors))

@@ -44,7 +44,7 @@ class InnerTraining(Protocol):
         ...
 
 
-def _jacobian(softmax: Tensor, direction: Tensor) -> Tensor:
+def softmax_jvp(softmax: Tensor, direction: Tensor) -> Tensor:
     """J·y of the softmax, column by column: S ∘ (y − S·y)."""
     return softmax * (direction - (softmax * direction).sum(0))
 
@@ -87,7 +87,7 @@ class Unrolled:
         for a, softmax in reversed(solution.path):
             velocity, velocity_share = velocity - self.rate * coordinates, velocity_share - self.rate * share
             errors = (softmax - onehot) / onehot.shape[1]
-            bent = _jacobian(softmax, velocity_share * outer_logits + features.logits(velocity)) / onehot.shape[1]
+            bent = softmax_jvp(softmax, velocity_share * outer_logits + features.logits(velocity)) / onehot.shape[1]
             along_outer += velocity_share * errors
             along_basis.addmm_(errors.T, velocity).addmm_(bent.T, a)
             coordinates = coordinates + features.pull(bent)
@@ -151,13 +151,13 @@ class Implicit:
         if own is None:
             # x = (outer − H^T·z)/ω, where z = E₂ solves (ω + J·K/n) z = J(H·outer)/n: coordinates suffice.
             outer_logits = features.logits_of_weights(outer)
-            right = _jacobian(softmax, outer_logits) / onehot.shape[1]
+            right = softmax_jvp(softmax, outer_logits) / onehot.shape[1]
             _, z_logits = self._solve(features, softmax, right, precondition, self.tolerance)
-            bent = _jacobian(softmax, (outer_logits - z_logits) / decay) / onehot.shape[1]
+            bent = softmax_jvp(softmax, (outer_logits - z_logits) / decay) / onehot.shape[1]
             x = (outer - features.weights(bent)) / decay
         else:
             a, a_logits = self._solve(features, softmax, own, precondition, self.tolerance)
-            bent = _jacobian(softmax, a_logits) / onehot.shape[1]
+            bent = softmax_jvp(softmax, a_logits) / onehot.shape[1]
             x = features.weights(a)
         errors = (softmax - onehot) / onehot.shape[1]
         return [(-errors.T, features.attributes.times(x)), (-bent.T, None)]
@@ -192,7 +192,7 @@ class Implicit:
         for _ in range(10 * right.numel()):
             if length <= goal or length <= 0.0:
                 break
-            bent = _jacobian(softmax, direction_logits).div_(softmax.shape[1])
+            bent = softmax_jvp(softmax, direction_logits).div_(softmax.shape[1])
             image = torch.add(features.pull(bent), direction, alpha=decay)
             size = length / float(features.dot(image, direction, direction_logits))
             x.add_(direction, alpha=size)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from focusedcleaner.surrogate.structure import Structure
+from focusedcleaner.engine.structure import Structure
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class PairGradient:
 def chained(structure: Structure, pairs: list[tuple[Tensor, Tensor]]) -> PairGradient:
     """∂loss/∂Â of losses Σ ⟨G, Â²P⟩: for each pair (G, P), both N × r, the entry (i, j) is G_i·(ÂP)_j + (ÂG)_i·P_j."""
     signals = torch.cat([signal for signal, _ in pairs], 1)
-    images = torch.cat([image for _, image in pairs], 1)
+    xw = torch.cat([image for _, image in pairs], 1)
     return PairGradient(
         structure,
         torch.cat([signals, structure.propagate(signals)], 1),
-        torch.cat([structure.propagate(images), images], 1),
+        torch.cat([structure.propagate(xw), xw], 1),
     )

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from focusedcleaner.engine.structure import Attributes, Structure
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.surrogate.features import Features, TrainingFeatures
 from focusedcleaner.surrogate.inner import Implicit, InnerTraining, Solution
 from focusedcleaner.surrogate.metagradient import PairGradient, chained
-from focusedcleaner.surrogate.structure import Attributes, Structure
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Fitted:
 
     features: Features
     solution: Solution
-    images: Tensor
+    xw: Tensor
     """P = X·W, N × C."""
     logits: Tensor
     """Z = Â²XW, N × C."""
@@ -76,18 +76,18 @@ class Surrogate:
         """Train on the structure as it stands, from the coordinates of an earlier solution where given."""
         features = self.features.now()
         solution = self.inner.fit(features, self.onehot, start)
-        images = self.attributes.times(solution.weights)
-        logits = self.structure.propagate(self.structure.propagate(images))
-        return Fitted(features, solution, images, logits)
+        xw = self.attributes.times(solution.weights)
+        logits = self.structure.propagate(self.structure.propagate(xw))
+        return Fitted(features, solution, xw, logits)
 
     def meta_gradient(self, fitted: Fitted, signal: Tensor) -> PairGradient:
         """∂loss/∂Â for ``signal`` = ∂loss/∂Z (N × C): directly, and through the training of W."""
         outer = self.attributes.transposed_times(self.structure.propagate(self.structure.propagate(signal)))
         own, others = signal, []
-        for errors, images in self.inner.pairs(fitted.features, self.onehot, fitted.solution, outer):
-            if images is None:
+        for errors, xw in self.inner.pairs(fitted.features, self.onehot, fitted.solution, outer):
+            if xw is None:
                 own = own.index_add(0, self.train, errors)
             else:
                 spread = signal.new_zeros(self.structure.num_nodes, errors.shape[1])
-                others.append((spread.index_copy_(0, self.train, errors), images))
-        return chained(self.structure, [(own, fitted.images), *others])
+                others.append((spread.index_copy_(0, self.train, errors), xw))
+        return chained(self.structure, [(own, fitted.xw), *others])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from focusedcleaner.engine.structure import Attributes, Structure
 from focusedcleaner.graph import Graph
-from focusedcleaner.surrogate.structure import Attributes, Structure
 
 
 class Smoother:

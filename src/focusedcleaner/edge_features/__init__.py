@@ -1,0 +1,1 @@
+"""Everything measured about an edge or a pair of nodes."""

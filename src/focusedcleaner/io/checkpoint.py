@@ -1,0 +1,56 @@
+"""A file that a long computation goes on from, and that goes on with no other."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focusedcleaner.errors import InputError
+from focusedcleaner.io.archive import Archive, packed
+from focusedcleaner.io.disk import prefix_errors, write_files
+
+SAVE_EVERY = 20.0
+"""Seconds between two checkpoints of an undisturbed run."""
+
+
+class Checkpoint:
+    """Arrays by name in one npz file, written whole or not at all.
+
+    Args:
+        path: the file; None keeps nothing.
+        run: what determines the computation, in values that JSON knows; a file of another one is refused.
+    """
+
+    def __init__(self, path: Path | None, **run: Any) -> None:
+        self.path = path
+        self.key = hashlib.sha256(json.dumps(run, sort_keys=True).encode()).hexdigest()
+        self.saved = time.monotonic()
+
+    def load(self) -> dict[str, NDArray[Any]]:
+        """What is in the file; nothing where there is no file."""
+        if self.path is None or not self.path.exists():
+            return {}
+        with prefix_errors(self.path), Archive(self.path) as file:
+            arrays = {name: file.read(name) for name in file.names}
+        if str(arrays.pop("key", "")) != self.key:
+            raise InputError(f"{self.path} belongs to another graph, method, budget or seed: resume with the same")
+        return arrays
+
+    def save(self, arrays: Mapping[str, Any]) -> None:
+        """Write the file."""
+        self.saved = time.monotonic()
+        if self.path is not None:
+            parts = {"key": np.asarray(self.key), **{name: np.asarray(array) for name, array in arrays.items()}}
+            write_files({self.path: packed(parts)})
+
+    @property
+    def due(self) -> bool:
+        """Whether the last time was a while ago."""
+        return self.path is not None and time.monotonic() - self.saved > SAVE_EVERY

@@ -1,0 +1,6 @@
+"""Self-attack: learn what planted edges look like by planting some."""
+
+from focusedcleaner.sanitizers.self_attack.detector import PlantedEdges
+from focusedcleaner.sanitizers.self_attack.sanitizer import SelfAttack
+
+__all__ = ["PlantedEdges", "SelfAttack"]

@@ -1,0 +1,227 @@
+"""MinMax, PGD and the block attacks: the projection, the gradient, the sampling, and what they promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from torch.nn.functional import cross_entropy
+
+from focusedcleaner.attacks import GRBCD, PGD, PRBCD, Attack, MinMax, relaxed
+from focusedcleaner.attacks.loss import AttackerLoss
+from focusedcleaner.attacks.relaxed import Ascent, WeightedStructure, project
+from focusedcleaner.attacks.sampling import best_sample
+from focusedcleaner.datasets import synthetic
+from focusedcleaner.engine.top_pairs import pairs_above
+from focusedcleaner.errors import InputError
+from focusedcleaner.graph import Graph
+from focusedcleaner.surrogate import Implicit, Surrogate
+from tests.attacks.test_mettack import optimal_weights
+from tests.strategies import labelled_graphs
+from tests.surrogate.test_model import dense_attributes
+
+QUICK: list[Attack] = [
+    MinMax(iterations=8),
+    MinMax(iterations=8, loss="cw", rate=5.0),
+    PGD(iterations=8),
+    PRBCD(block_size=50, epochs=5),
+    GRBCD(block_size=50, epochs=5),
+]
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.floats(-3, 3), min_size=1, max_size=30), st.integers(1, 8))
+def test_projection_is_the_nearest_point(values: list[float], budget: int) -> None:
+    given_, (found, shift) = np.array(values), project(np.array(values), budget)
+    assert ((found >= 0) & (found <= 1)).all()
+    assert found.sum() <= budget + 1e-9
+    # The nearest point z of a convex set is the one with (x − z)·(y − z) ≤ 0 for all y in it.
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        other = rng.random(len(values))
+        other *= min(1.0, budget / other.sum())
+        assert (given_ - found) @ (other - found) <= 1e-6
+    assert shift >= 0
+
+
+def exact(ascent: Ascent) -> Ascent:
+    """The same with an inner training that leaves no error behind."""
+    ascent.surrogate.inner = Implicit(weight_decay=0.01, tolerance=1e-12)
+    ascent.fitted = ascent.surrogate.fit()
+    return ascent
+
+
+def perturbed(graph: Graph, pairs: np.ndarray, values: np.ndarray) -> torch.Tensor:
+    adjacency = torch.tensor(graph.adjacency().toarray())
+    change = torch.zeros_like(adjacency)
+    change[pairs[:, 0], pairs[:, 1]] = torch.from_numpy(values)
+    return adjacency + (1 - 2 * adjacency) * (change + change.T)
+
+
+def normalized(weights: torch.Tensor) -> torch.Tensor:
+    loops = weights + torch.eye(len(weights)).double()
+    scale = loops.sum(1).rsqrt()
+    return scale[:, None] * loops * scale
+
+
+@pytest.mark.parametrize("retrains", [True, False])
+@settings(deadline=None, max_examples=15)
+@given(graph=labelled_graphs(), steps=st.integers(0, 2))
+def test_the_gradient_is_that_of_dense_autograd(retrains: bool, graph: Graph, steps: int) -> None:
+    assert graph.split is not None
+    ascent = exact(Ascent((MinMax if retrains else PGD)(lambda_=0.5), graph, 3))
+    for _ in range(steps):
+        ascent.step(0.3)
+    front, back = ascent._gradient().factors()
+    weights = perturbed(graph, ascent.pairs, ascent.values).requires_grad_()
+    hops = normalized(weights) @ normalized(weights) @ dense_attributes(graph)
+    train = torch.tensor(graph.split.train)
+    others = torch.tensor(np.setdiff1d(np.arange(graph.num_nodes), graph.split.train))
+    labels = torch.nn.functional.one_hot(torch.tensor(graph.labels)[train], graph.num_classes).double()
+    decay = 0.01 * (float(dense_attributes(graph).square().sum(1).mean()) or 1.0)
+    rows = hops
+    if not retrains:
+        clean = normalized(torch.tensor(graph.adjacency().toarray()))
+        rows = clean @ clean @ dense_attributes(graph)
+    logits = hops @ optimal_weights(rows[train], labels, decay)
+    loss = cross_entropy(logits[train], torch.tensor(graph.labels)[train]) / 2
+    loss = loss + cross_entropy(logits[others], ascent.loss.labels[others]) / 2
+    (gradient,) = torch.autograd.grad(loss, weights)
+    off = ~torch.eye(graph.num_nodes).bool()
+    expected = (gradient + gradient.T)[off]
+    scale = max(float(expected.abs().max()), 1e-3)
+    assert float(((front @ back.T)[off] - expected).abs().max()) <= 1e-6 * scale
+
+
+@settings(deadline=None, max_examples=25)
+@given(graph=labelled_graphs(), rate=st.sampled_from([0.1, 1.0, 10.0]), budget=st.integers(1, 4))
+def test_leaving_out_small_gradients_changes_nothing(graph: Graph, rate: float, budget: int) -> None:
+    """A step of the sparse ascent is the step of a dense one: all pairs raised, then projected."""
+    ascent = exact(Ascent(MinMax(), graph, budget))
+    ascent.step(rate)
+    u, v = np.triu_indices(graph.num_nodes, 1)
+    sign = 1 - 2 * graph.adjacency().toarray()[u, v]
+    before = np.zeros((graph.num_nodes, graph.num_nodes))
+    before[ascent.pairs[:, 0], ascent.pairs[:, 1]] = ascent.values
+    front, back = ascent._gradient().factors()
+    assert ascent.unit is not None
+    raised = before[u, v] + rate / ascent.unit * sign * (front @ back.T).numpy()[u, v]
+    expected, _ = project(raised, budget)
+    ascent.step(rate)
+    after = np.zeros_like(before)
+    after[ascent.pairs[:, 0], ascent.pairs[:, 1]] = ascent.values
+    np.testing.assert_allclose(after[u, v], expected, atol=1e-5)
+
+
+def test_pairs_above_a_threshold() -> None:
+    rng = np.random.default_rng(0)
+    front, back = (torch.from_numpy(rng.normal(size=(30, 3))) for _ in range(2))
+    always = np.array([[0, 1], [4, 9], [28, 29]])
+    pairs, values = pairs_above(front, back, 1.0, always)
+    product = (front @ back.T).numpy()
+    wanted = np.triu(product > 1.0, 1)
+    wanted[always[:, 0], always[:, 1]] = True
+    np.testing.assert_array_equal(pairs, np.argwhere(wanted))
+    np.testing.assert_allclose(values, product[pairs[:, 0], pairs[:, 1]], atol=1e-5)
+
+
+def test_weighted_structures() -> None:
+    graph = synthetic(20, 2.0, seed=0)
+    weights = np.random.default_rng(0).random(graph.num_edges)
+    dense = torch.zeros(20, 20).double()
+    u, v = graph.edges.T.copy()
+    dense[u, v] = torch.from_numpy(weights)
+    operator = normalized(dense + dense.T)
+    structure = WeightedStructure(20, graph.edges, weights)
+    torch.testing.assert_close(structure.propagate(torch.eye(20).double()), operator)
+    rows = structure.rows_of_two_hops(np.array([3, 7])).toarray()
+    np.testing.assert_allclose(rows, (operator @ operator)[[3, 7]].numpy())
+
+
+def test_sampling_keeps_to_the_budget_whatever_is_drawn() -> None:
+    """Chances so large that every Bernoulli sample is too large: the pairs of largest chance remain."""
+    graph = synthetic(50, seed=0)
+    u, v = np.triu_indices(50, 1)
+    pairs = np.stack([u, v], axis=1)
+    chances = np.linspace(0.5, 1.0, len(pairs))
+    added, removed = best_sample(graph, pairs, chances, 7, lambda poisoned: 0.0, 10, np.random.default_rng(0))
+    assert len(added) + len(removed) <= 7
+    assert {tuple(pair) for pair in added.tolist()} <= {tuple(pair) for pair in pairs[-7:].tolist()}
+
+
+def test_sampling_takes_the_largest_loss() -> None:
+    graph = synthetic(50, seed=0)
+    pairs = np.array([[0, 1], [0, 2], [0, 3], [0, 4]])
+    added, removed = best_sample(
+        graph,
+        pairs,
+        np.full(4, 0.5),
+        4,
+        lambda poisoned: -abs(poisoned.num_edges - 101.0),
+        50,
+        np.random.default_rng(0),
+    )
+    assert len(added) - len(removed) == 1
+
+
+@pytest.mark.parametrize("attack", QUICK, ids=lambda attack: f"{attack.name}-{getattr(attack, 'loss', '')}")
+@settings(deadline=None, max_examples=6)
+@given(graph=labelled_graphs(), power=st.floats(0.2, 0.9), seed=st.integers(0, 1000))
+def test_promises(attack: Attack, graph: Graph, power: float, seed: int) -> None:
+    assume(power * graph.num_edges >= 1)
+    before = graph.fingerprint()
+    poisoning = attack.poison(graph, power, seed=seed)
+    assert graph.fingerprint() == before
+    flips = np.concatenate([poisoning.added, poisoning.removed])
+    assert len(flips) <= poisoning.budget
+    assert len(np.unique(flips, axis=0)) == len(flips)
+    assert (flips[:, 0] < flips[:, 1]).all()
+    bare = graph.without_edges(poisoning.removed)
+    assert ((bare.degrees > 0) == (graph.degrees > 0)).all()
+    assert poisoning.graph.num_edges == graph.num_edges + len(poisoning.added) - len(poisoning.removed)
+    again = attack.poison(graph, power, seed=seed)
+    assert again.graph == poisoning.graph
+
+
+@pytest.mark.parametrize("attack", [MinMax(iterations=30), PGD(iterations=30), PRBCD(5000, 30), GRBCD(5000, 30)])
+def test_they_do_harm(attack: Attack) -> None:
+    graph = synthetic(300, seed=0)
+
+    def accuracy(poisoned: Graph) -> float:
+        predicted = Surrogate(poisoned).fit().logits.argmax(1).numpy()
+        return float((predicted == graph.labels).mean())
+
+    calls: list[tuple[int, int]] = []
+    poisoned = attack.poison(graph, "20%", progress=lambda done, of: calls.append((done, of))).graph
+    assert accuracy(poisoned) < accuracy(graph) - 0.05
+    assert calls[-1] == (120, 120)
+
+
+def test_the_margin_loss() -> None:
+    graph = synthetic(40, seed=0)
+    logits = torch.randn(40, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    loss = AttackerLoss(graph, torch.arange(40) % 5, 0.3, "cw")
+    own = logits[torch.arange(40), loss.labels]
+    others = logits.clone()
+    others[torch.arange(40), loss.labels] = -torch.inf
+    expected = -(loss.weights.squeeze(1) * (own - others.amax(1)).clamp_min(0)).sum()
+    assert loss.value(logits.detach()) == pytest.approx(expected.item())
+    (gradient,) = torch.autograd.grad(expected, logits)
+    torch.testing.assert_close(loss.signal(logits.detach()), gradient)
+
+
+def test_large_graphs_are_sent_to_prbcd(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relaxed, "LARGEST", 50)
+    for attack in (MinMax(), PGD()):
+        with pytest.raises(InputError, match=r"takes at most 50 nodes, not 60: use prbcd"):
+            attack.poison(synthetic(60, seed=0), 3)
+
+
+def test_settings_are_checked() -> None:
+    for wrong in ({"iterations": 0}, {"rate": 0.0}, {"loss": "hinge"}, {"lambda_": 2.0}, {"samples": 0}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            MinMax(**wrong)
+    with pytest.raises(InputError, match="block_size"):
+        PRBCD(block_size=0)

@@ -1,0 +1,156 @@
+"""``focusedcleaner attack``, as a user types it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import Result
+
+from focusedcleaner.attacks import Mettack, mettack
+from focusedcleaner.graph import Graph, Split
+from focusedcleaner.io import load_graph, save_graph, save_split
+
+Command = Callable[..., Result]
+SANITIZE = ("sanitize", "poisoned.npz", "--method", "focused-none", "--budget", "3")
+
+
+def test_one_power_gives_one_file(cli: Command, graph: Graph, graph_file: Path) -> None:
+    done = cli("attack", graph_file, "--power", "5%", "--out", "poisoned.npz", "--json")
+    assert done.exit_code == 0, done.output
+    fields = json.loads(done.stdout)
+    assert list(fields) == ["method", "power", "added", "removed", "seconds", "out"]
+    assert (fields["method"], fields["power"], fields["out"]) == ("mettack", "5%", "poisoned.npz")
+    poisoned = load_graph("poisoned.npz")
+    assert fields["added"] + fields["removed"] == 15
+    assert poisoned == replace(Mettack().poison(graph, 15).graph, notes=poisoned.notes)
+    assert poisoned.split == graph.split
+    assert os.listdir() == ["poisoned.npz"]
+
+
+def test_powers_are_prefixes_of_one_attack(cli: Command, graph: Graph, graph_file: Path) -> None:
+    done = cli("attack", graph_file, "--power", "4%,2%,7", "--out", "p.npz", "--json")
+    assert done.exit_code == 0, done.output
+    fields = json.loads(done.stdout)["poisonings"]
+    assert [one["power"] for one in fields] == ["4%", "2%", "7"]
+    assert [one["added"] + one["removed"] for one in fields] == [12, 6, 7]
+    assert sorted(os.listdir()) == ["p-2%.npz", "p-4%.npz", "p-7.npz"]
+    assert load_graph("p-7.npz").edges.tolist() == Mettack().poison(graph, 7).graph.edges.tolist()
+
+
+def test_words_for_people(cli: Command, graph_file: Path) -> None:
+    done = cli("attack", graph_file, "--method", "dice", "--power", "2%,4%")
+    assert done.exit_code == 0, done.output
+    assert "graph-dice-2%.npz  2%: 3 edges added, 3 removed" in done.stdout
+    assert "dice, seed 0" in done.stdout
+    assert sorted(os.listdir()) == ["graph-dice-2%.npz", "graph-dice-4%.npz"]
+
+
+def test_targets_go_by_their_names(cli: Command, graph: Graph) -> None:
+    save_graph(replace(graph, names=tuple(f"n{node}" for node in range(graph.num_nodes))), "named.npz")
+    done = cli("attack", "named.npz", "--method", "nettack", "--targets", "n7, n12", "--set", "per_target=2", "--json")
+    assert done.exit_code == 0, done.output
+    before, after = load_graph("named.npz"), load_graph("named-nettack.npz")
+    changed = np.concatenate([after.added_edges(before), before.added_edges(after)])
+    assert len(changed) == 4
+    assert all({7, 12} & set(pair) for pair in changed.tolist())
+
+
+def test_a_poisoned_file_keeps_its_split(cli: Command, graph: Graph, graph_file: Path) -> None:
+    cli("attack", graph_file, "--power", "5%", "--out", "poisoned.npz", "--method", "random")
+    save_split(Split(*(np.array(part) for part in ([0, 1, 2], [3], [4]))), "other.json")
+    words = (*SANITIZE, "--split", "other.json", "--out", "RUN")
+    refused = cli(*words)
+    assert refused.exit_code == 2
+    assert refused.stderr.count("\n") == 1
+    assert "other.json: is another split than the one that poisoned.npz carries" in refused.stderr
+    assert graph.split is not None
+    save_split(graph.split, "same.json")
+    assert cli(*SANITIZE, "--split", "same.json", "--out", "SAME").exit_code == 0
+    save_split(Split(graph.split.train[:-1], graph.split.val, graph.split.test), "fewer.json")
+    forced = (*SANITIZE, "--split", "fewer.json", "--force-split", "--out", "OTHER")
+    assert cli(*forced).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--power", "0"), "power 0 is not above 0"),
+        (("--power", "101%"), "power 101% is more than all 300 edges"),
+        (("--power", "5%,400"), "power 400 is more than the graph's 300 edges"),
+        (("--power", "5%,5%"), "power 5% is given twice"),
+        (("--power", "much"), "power 'much' is neither"),
+        (("--method", "magic"), "there is no attack 'magic'"),
+        (("--set", "strength=3"), "mettack has no setting 'strength'"),
+        (("--out", "poisoned.txt"), "must end in"),
+        (("--out", "nowhere/poisoned.npz"), "there is no folder nowhere"),
+        (("--targets", "3"), "--targets goes with nettack"),
+        (("--method", "nettack", "--targets", "3,999"), "there is no node '999' to be a target"),
+        (("--method", "dice", "--resume"), "can't go on"),
+    ],
+)
+def test_mistakes_cost_one_line(cli: Command, graph_file: Path, words: tuple[str, ...], message: str) -> None:
+    done = cli("attack", graph_file, *words)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+    assert os.listdir() == []
+
+
+def test_a_graph_without_training_nodes_is_told(cli: Command, graph: Graph) -> None:
+    assert graph.split is not None
+    save_graph(graph.with_split(Split(np.array([]), graph.split.val, graph.split.test)), "none.npz")
+    done = cli("attack", "none.npz")
+    assert done.exit_code == 2
+    assert "the split has no training node" in done.stderr
+
+
+def test_nothing_is_overwritten(cli: Command, graph_file: Path) -> None:
+    Path("p.npz").write_text("precious")
+    done = cli("attack", graph_file, "--method", "random", "--out", "p.npz")
+    assert done.exit_code == 2
+    assert "p.npz: exists already" in done.stderr
+    assert Path("p.npz").read_text() == "precious"
+
+
+def test_an_interrupted_attack_goes_on(cli: Command, graph_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("attack", graph_file, "--power", "2%,4%")
+    assert cli(*words, "--out", "whole.npz").exit_code == 0
+    whole = mettack._UnderWay.next
+    flips = 0
+
+    def interrupted(self: Any) -> Any:
+        nonlocal flips
+        flips += 1
+        if flips == 5:
+            raise KeyboardInterrupt
+        return whole(self)
+
+    monkeypatch.setattr(mettack._UnderWay, "next", interrupted)
+    stopped = cli(*words, "--out", "p.npz")
+    assert stopped.exit_code == 2
+    assert "interrupted after 4 of 12 flips, which are kept; go on with: focusedcleaner attack" in stopped.stderr
+    assert stopped.stderr.strip().endswith("--resume")
+    assert not Path("p-2%.npz").exists()
+    monkeypatch.setattr(mettack._UnderWay, "next", whole)
+    refused = cli(*words, "--out", "p.npz")
+    assert refused.exit_code == 2
+    assert "an attack was cut off here: go on with --resume" in refused.stderr
+    done = cli(*words, "--out", "p.npz", "--resume")
+    assert done.exit_code == 0, done.output
+    for power in ("2%", "4%"):
+        assert load_graph(f"p-{power}.npz") == load_graph(f"whole-{power}.npz")
+    assert not [name for name in os.listdir() if name.startswith(".")]
+
+
+def test_resuming_nothing_begins(cli: Command, graph_file: Path) -> None:
+    done = cli("attack", graph_file, "--power", "3", "--out", "p.npz", "--resume")
+    assert done.exit_code == 0
+    assert "so the attack begins at the beginning" in done.stderr

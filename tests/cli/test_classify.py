@@ -1,0 +1,115 @@
+"""The classify command: what a user types, what comes back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from focusedcleaner.classifiers import CLASSIFIERS, classifier
+from focusedcleaner.graph import Graph, Split
+from focusedcleaner.io import load_graph, save_graph, save_split
+from tests.conftest import Command
+
+
+def test_one_model_as_json(cli: Command, graph_file: Path, graph: Graph) -> None:
+    result = cli("classify", graph_file, "--model", "gcn", "--seeds", 2, "--seed", 3, "--json")
+    assert result.exit_code == 0, result.output
+    fields = json.loads(result.stdout)
+    expected = [classifier("gcn").fit(graph, seed=seed).accuracy(graph) for seed in (3, 4)]
+    assert fields["model"] == "gcn"
+    assert fields["accuracies"] == pytest.approx(expected)
+    assert fields["accuracy_mean"] == pytest.approx(np.mean(expected))
+    assert fields["accuracy_std"] == pytest.approx(np.std(expected))
+
+
+def test_several_models_make_a_table(cli: Command, graph_file: Path) -> None:
+    result = cli("classify", graph_file, "--model", "mlp, sgc", "--seeds", 1)
+    assert result.exit_code == 0, result.output
+    rows = [line.split()[0] for line in result.stdout.splitlines() if "%" in line]
+    assert rows == ["mlp", "sgc"]
+
+
+def test_all_models(cli: Command, graph_file: Path) -> None:
+    result = cli("classify", graph_file, "--model", "all", "--seeds", 1, "--json")
+    assert result.exit_code == 0, result.output
+    assert [row["model"] for row in json.loads(result.stdout)["models"]] == list(CLASSIFIERS.names())
+
+
+def test_a_run_folder_stands_for_its_cleaned_graph(cli: Command, graph_file: Path, folder: Path) -> None:
+    assert cli("sanitize", graph_file, "--budget", 20, "--out", "RUN").exit_code == 0
+    by_run = cli("classify", "RUN", "--seeds", 1, "--json")
+    by_file = cli("classify", folder / "RUN" / "sanitized.npz", "--seeds", 1, "--json")
+    assert by_run.exit_code == 0, by_run.output
+    assert json.loads(by_run.stdout)["accuracies"] == json.loads(by_file.stdout)["accuracies"]
+    assert load_graph(folder / "RUN" / "sanitized.npz").num_edges == load_graph(graph_file).num_edges - 20
+
+
+def test_an_interrupted_run_is_noted(cli: Command, graph_file: Path, folder: Path) -> None:
+    cli("sanitize", graph_file, "--budget", 20, "--out", "RUN")
+    record = json.loads((folder / "RUN" / "run.json").read_text())
+    (folder / "RUN" / "run.json").write_text(json.dumps({**record, "status": "interrupted"}))
+    assert "cleaned in part" in cli("classify", "RUN", "--model", "sgc", "--seeds", 1).stderr
+
+
+def test_another_adjacency(cli: Command, graph_file: Path, graph: Graph, folder: Path) -> None:
+    fewer = replace(graph, edges=graph.edges[::2])
+    sp.save_npz(folder / "other.npz", fewer.adjacency())
+    save_graph(fewer, folder / "fewer.npz")
+    replaced = cli("classify", graph_file, "--adjacency", "other.npz", "--seeds", 1, "--json")
+    direct = cli("classify", "fewer.npz", "--seeds", 1, "--json")
+    assert json.loads(replaced.stdout)["accuracies"] == json.loads(direct.stdout)["accuracies"]
+
+
+def test_a_contradicting_split_is_refused_unless_meant(cli: Command, graph_file: Path, graph: Graph) -> None:
+    other = Split.random(graph.labels, seed=99)  # type: ignore[arg-type]
+    save_split(other, Path("other.json"))
+    refused = cli("classify", graph_file, "--split", "other.json")
+    assert refused.exit_code == 2
+    assert "--force-split" in refused.stderr
+    meant = cli("classify", graph_file, "--split", "other.json", "--force-split", "--model", "sgc", "--seeds", 1)
+    assert meant.exit_code == 0, meant.output
+
+
+def test_a_setting_reaches_the_model(cli: Command, graph_file: Path) -> None:
+    one = cli("classify", graph_file, "--model", "sgc", "--set", "hops=1", "--seeds", 1, "--json")
+    many = cli("classify", graph_file, "--model", "sgc", "--set", "hops=8", "--seeds", 1, "--json")
+    assert json.loads(one.stdout)["accuracies"] != json.loads(many.stdout)["accuracies"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--model", "gin"], "there is no classifier 'gin'"),
+        (["--model", ""], "there is no classifier ''"),
+        (["--model", "gcn,sgc", "--set", "hops=1"], "--set goes with one model"),
+        (["--model", "gcn", "--set", "hops=1"], "no setting 'hops'"),
+        (["--seeds", "0"], "--seeds"),
+    ],
+)
+def test_mistakes_cost_one_line(cli: Command, graph_file: Path, words: list[str], said: str) -> None:
+    result = cli("classify", graph_file, *words)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_folder_that_is_no_run(cli: Command, folder: Path) -> None:
+    (folder / "things").mkdir()
+    result = cli("classify", "things")
+    assert (result.exit_code, "not a run folder" in result.stderr) == (2, True)
+
+
+def test_nothing_to_measure(cli: Command, graph: Graph, folder: Path) -> None:
+    assert graph.labels is not None
+    assert graph.split is not None
+    labels = graph.labels.copy()
+    labels[graph.split.test] = -1
+    save_graph(replace(graph, labels=labels), folder / "unknown.npz")
+    save_graph(Graph(graph.num_nodes, graph.edges), folder / "bare.npz")
+    assert "no test node has a label" in cli("classify", "unknown.npz").stderr
+    assert "no labels" in cli("classify", "bare.npz").stderr

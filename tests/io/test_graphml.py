@@ -1,0 +1,121 @@
+"""GraphML files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+
+from focusedcleaner.errors import InputError, InputWarning
+from focusedcleaner.graph import Graph
+from focusedcleaner.io import load_graph, save_graph
+from tests.io.test_round_trips import graphs, plain, relaxed, split
+
+KEYS = """<key id="l" for="node" attr.name="label" attr.type="string"/>
+<key id="s" for="node" attr.name="split" attr.type="string"/>
+<key id="a" for="node" attr.name="age" attr.type="int"><default>18</default></key>
+<key id="n" for="node" attr.name="nick" attr.type="string"/>
+<key id="w" for="edge" attr.name="weight" attr.type="double"/>"""
+
+
+def graphml(folder: Path, body: str, keys: str = KEYS, edgedefault: str = "undirected", before: str = "") -> Path:
+    path = folder / "graph.graphml"
+    path.write_text(
+        f"<?xml version='1.0' encoding='utf-8'?>\n{before}"
+        f'<graphml xmlns="http://graphml.graphdrawing.org/xmlns">{keys}'
+        f'<graph edgedefault="{edgedefault}">{body}</graph></graphml>',
+        encoding="utf-8",
+    )
+    return path
+
+
+@relaxed
+@given(graph=graphs(plain))
+def test_graphml_loses_nothing_but_the_kind_of_mixed_ids(graph: Graph, tmp_path: Path) -> None:
+    names = graph.names or ()
+    assume(all(isinstance(name, int) for name in names) or any(str(name).strip("0123456789") for name in names))
+    assume(len({type(name) for name in names}) < 2)
+    assume(names != tuple(range(len(names))) or not names)
+    save_graph(graph, tmp_path / "graph.graphml")
+    first = (tmp_path / "graph.graphml").read_bytes()
+    back = load_graph(tmp_path / "graph.graphml")
+    assert back == graph
+    save_graph(back, tmp_path / "graph.graphml")
+    assert (tmp_path / "graph.graphml").read_bytes() == first
+
+
+def test_a_file_of_ones_own_is_read_by_its_keys(tmp_path: Path) -> None:
+    body = """<node id="x"><data key="l">spam</data><data key="s">train</data><data key="a">3</data></node>
+    <node id="y"><data key="n">yes</data><data key="l"/></node><node id="z"><data key="l">ham</data></node>
+    <edge source="x" target="z"/>"""
+    assert load_graph(graphml(tmp_path, body)) == Graph.from_pairs(
+        3,
+        [[0, 2]],
+        names=("x", "y", "z"),
+        labels=[1, -1, 0],
+        class_names=("ham", "spam"),
+        split=split([0], [], []),
+        attributes=[[3], [18], [18]],
+        attribute_names=("age",),
+    )
+
+
+NODES = '<node id="x"/><node id="y"/><node id="z"/>'
+
+
+def test_directions_weights_and_repetitions_are_counted(tmp_path: Path) -> None:
+    body = f'{NODES}<edge source="x" target="y"/><edge source="y" target="x"/><edge source="y" target="z"/>'
+    with pytest.warns(InputWarning, match=r"graph\.graphml: 1 edge was given in one direction only"):
+        assert load_graph(graphml(tmp_path, body, edgedefault="directed")).num_edges == 2
+    with pytest.warns(InputWarning, match=r"graph\.graphml: 1 repeated edge was dropped$"):
+        assert load_graph(graphml(tmp_path, body)).num_edges == 2
+    twice = '<edge id="e" source="x" target="y"><data key="w">2</data></edge><edge source="x" target="x"/>'
+    with pytest.warns(InputWarning, match="1 self-loop was dropped, 1 weight was set to 1"):
+        assert load_graph(graphml(tmp_path, NODES + twice)).num_edges == 1
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "<!DOCTYPE graphml>",
+        '<!DOCTYPE g [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>',
+        '<!DOCTYPE g [<!ENTITY a SYSTEM "file:///etc/passwd">]>',
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_document_type_is_refused_in_any_encoding(before: str, encoding: str, tmp_path: Path) -> None:
+    path = graphml(tmp_path, NODES, before=before)
+    path.write_bytes(path.read_text(encoding="utf-8").replace("utf-8", encoding).encode(encoding))
+    with pytest.raises(InputError, match=r"graph\.graphml: has a DOCTYPE"):
+        load_graph(path)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("<node", "is not XML"),
+        ("", "the graph is empty"),
+        ('<node id="x"><data key="q">1</data></node>', "no key q"),
+        ('<node id="x"><data key="a">old</data></node>', "is not GraphML that can be read"),
+        ('<node id="x"><data key="s">dev</data></node>', "must be train, val, test or empty"),
+        ("</graph><graph>", "has 2 graphs"),
+        (f'{NODES}<edge source="x" target="y"><data key="w">-1</data></edge>', "edge x–y has weight -1"),
+        (f'{NODES}<edge source="x" target="y"><data key="w">NaN</data></edge>', "edge x–y has weight nan"),
+        ("<hyperedge/>", "hyperedges"),
+        ('<node id="x"/><edge source="x" target="y" directed="true"/>', "directed=true"),
+    ],
+)
+def test_graphml_that_makes_no_graph_is_refused(body: str, told: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        load_graph(graphml(tmp_path, body))
+    assert told in str(error.value)
+    assert str(error.value).startswith(f"{tmp_path}/graph.graphml: ")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("about", ["{", "[]", '{"class_names": [1]}', '{"notes": {"a": 1}}', '{"attributes": "x"}'])
+def test_our_own_data_are_not_trusted(about: str, tmp_path: Path) -> None:
+    keys = '<key id="f" for="graph" attr.name="focusedcleaner" attr.type="string"/>'
+    with pytest.raises(InputError, match="its graph data 'focusedcleaner'"):
+        load_graph(graphml(tmp_path, f'{NODES}<data key="f">{about}</data>', keys=keys))

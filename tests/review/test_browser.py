@@ -1,0 +1,257 @@
+"""The review page in a real browser: Debian's chromium, driven by playwright."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect
+from typer.testing import CliRunner
+
+from focusedcleaner.cli.app import app as commands
+from focusedcleaner.io import load_graph
+from focusedcleaner.review.page import Review
+from focusedcleaner.runs import Run, read_run
+from tests.review.browsing import PATIENCE, at, looking, press, served
+from tests.review.made_up import a_review, a_run, hostile_graph
+
+
+def test_ten_edges_by_keyboard(page: Page, review: Review) -> None:
+    verdicts = {"p": "planted", "g": "genuine", "u": "unsure"}
+    keys = "ppgupgpppg"
+    for edge, key in enumerate(keys, 1):
+        at(page, edge)
+        words = "unsure" if key == "u" else f"judged {verdicts[key]}"
+        press(page, key, f"Edge {edge}: {words}. Edge {edge + 1}")
+    assert [review.store.decisions(edge)[0].verdict for edge in range(1, 11)] == [verdicts[key] for key in keys]
+    expect(page.locator(".progress .figures")).to_contain_text("10 of 40")
+
+    for edge in (10, 9):
+        press(page, "z", f"Edge {edge}: no verdict")
+        at(page, edge)
+    page.reload()
+    at(page, 9)
+    assert "after" not in page.url
+    expect(page.locator(".progress .figures")).to_contain_text("8 of 40")
+    page.keyboard.press("b")
+    at(page, 8)
+    expect(page.locator("#planted")).to_have_attribute("aria-pressed", "true")
+    press(page, "c", "Edge 8: no verdict")
+    at(page, 9)
+    page.keyboard.press("ArrowRight")
+    at(page, 10)
+    page.go_back()
+    at(page, 9)
+    assert review.store.counts()["planted"] == 4
+
+
+def test_notes_search_and_filters(page: Page, review: Review) -> None:
+    page.keyboard.press("e")
+    expect(page.locator("#note")).to_be_focused()
+    page.keyboard.type("pug")
+    page.keyboard.press("Escape")
+    page.keyboard.press("n")
+    at(page, 2)
+    assert review.store.decisions(1)[0].note == "pug"
+    assert review.store.decisions(1)[0].verdict == "open"
+    page.locator("#note").fill("kept with the verdict")
+    page.locator("#genuine").click()
+    at(page, 3)
+    assert [(one.verdict, one.note) for one in review.store.decisions(2)] == [("genuine", "kept with the verdict")]
+    page.keyboard.press("/")
+    expect(page.locator("#text")).to_be_focused()
+    page.keyboard.type("PUG")
+    page.keyboard.press("Enter")
+    at(page, 1)
+    expect(page.locator(".edges li")).to_have_count(1)
+    page.locator("#text").fill("")
+    page.locator("#state").select_option("genuine")
+    page.get_by_role("button", name="Apply").click()
+    at(page, 2)
+    expect(page.locator(".edges li")).to_have_count(1)
+    page.get_by_role("link", name="Clear", exact=True).click()
+    expect(page.locator(".edges li")).to_have_count(12)
+    page.locator(".evidence a").first.click()
+    expect(page.locator("#text")).to_have_value(re.compile('^"node .*"$'))
+
+
+def test_a_note_is_kept_when_the_page_is_left(page: Page, review: Review) -> None:
+    page.locator("#note").fill("in a hurry")
+    page.goto("about:blank")
+    until = time.monotonic() + PATIENCE / 1000
+    while not review.store.last_event() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert review.store.decisions(1)[0].note == "in a hurry"
+
+
+def test_keys_can_be_switched_off(page: Page, review: Review) -> None:
+    page.locator("#keys").uncheck()
+    page.locator("body").press("p")
+    page.reload()
+    expect(page.locator("#keys")).not_to_be_checked()
+    at(page, 1)
+    assert review.store.last_event() == 0
+
+
+def test_without_script(browser: Browser, home: str, review: Review) -> None:
+    with looking(browser, java_script_enabled=False) as page:
+        page.goto(home)
+        expect(page.locator("kbd").first).to_be_hidden()
+        page.locator("#note").fill("by hand")
+        page.locator("#planted").click()
+        expect(page.locator("#status")).to_contain_text("Edge 1: judged planted")
+        page.locator("#undo").click()
+        expect(page.locator("#status")).to_contain_text("Edge 1: no verdict")
+        page.locator("#next").click()
+        page.locator("#reviewer").fill("bob")
+        page.get_by_role("button", name="Change").click()
+        expect(page.locator("#reviewer")).to_have_value("bob")
+        page.locator("#genuine").click()
+        assert review.store.decisions(1)[0].note == "by hand"
+        assert [(one.reviewer, one.verdict) for one in review.store.decisions(2)] == [("bob", "genuine")]
+
+
+def test_two_reviewers_at_once(browser: Browser, home: str, review: Review) -> None:
+    with looking(browser) as ann, looking(browser) as bob:
+        for page, name in ((ann, "ann"), (bob, "bob")):
+            page.goto(home)
+            page.locator("#reviewer").fill(name)
+            page.get_by_role("button", name="Change").click()
+            page.locator("#reviewer").blur()
+        for edge in range(1, 7):
+            press(ann, "p", f"Edge {edge}: judged planted")
+            press(bob, "g" if edge % 3 == 0 else "p", f"Edge {edge}: judged")
+        assert review.store.counts() == {"planted": 4, "genuine": 0, "unsure": 0, "conflict": 2, "open": 34}
+        ann.locator("#state").select_option("conflict")
+        ann.get_by_role("button", name="Apply").click()
+        at(ann, 3)
+        expect(ann.locator(".edges li")).to_have_count(2)
+        expect(ann.locator(".others")).to_contain_text("bob: judged genuine")
+        ann.locator("#genuine").click()
+        expect(ann.locator(".edges li")).to_have_count(1)
+        at(ann, 6)
+
+
+def test_rerank_and_back(page: Page, review: Review) -> None:
+    page.get_by_role("button", name="Re-rank the rest").click()
+    expect(page.locator("#alert")).to_contain_text("at least one edge judged planted and one judged genuine")
+    for edge, key in enumerate("pgpgpgpgpg", 1):
+        press(page, key, f"Edge {edge}: judged")
+    page.get_by_role("button", name="Re-rank the rest").click()
+    expect(page.locator(".rerank .figures")).to_contain_text("Re-ranked from 5 planted and 5 genuine")
+    expect(page.locator("#sort")).to_have_value("reranked")
+    expect(page.locator("#alert")).to_be_empty()
+    first = [rank for (rank,) in review.store.rows("SELECT rank FROM edges ORDER BY place LIMIT 1 OFFSET 10")]
+    at(page, first[0])
+    page.get_by_text("How it changed").click()
+    expect(page.locator(".rerank details")).to_contain_text("Kendall")
+    page.get_by_role("button", name="Original order").click()
+    expect(page.locator("#sort")).to_have_value("rank")
+    at(page, 11)
+
+
+def test_export_and_apply(page: Page, review: Review, tmp_path: Path) -> None:
+    for edge, key in enumerate("pgp", 1):
+        press(page, key, f"Edge {edge}: judged")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").click()
+    download.value.save_as(tmp_path / "review.csv")
+    with open(tmp_path / "review.csv", newline="") as file:
+        assert [row["verdict"] for row in csv.DictReader(file)][:4] == ["planted", "genuine", "planted", "open"]
+    done = CliRunner().invoke(commands, ["apply", str(review.store.path.parent), "--out", str(tmp_path / "clean.npz")])
+    assert done.exit_code == 0, done.output
+    run = review.gallery.run
+    assert load_graph(tmp_path / "clean.npz") == run.poisoned.without_edges(run.removed[[0, 2]])
+
+
+# Killed --------------------------------------------------------------------------------------------------------------
+
+BURST = """
+async () => {
+  window.acknowledged = [];
+  const fields = new URLSearchParams(new FormData(document.getElementById("judge")));
+  fields.set("verdict", "planted");
+  for (let turn = 0; ; turn += 1) {
+    const edge = turn % 40 + 1;
+    fields.set("edge", edge);
+    fields.set("note", `turn ${turn}`);
+    const answer = await fetch("/decide", { method: "POST", body: fields });
+    if (answer.ok) window.acknowledged.push([edge, turn]);
+  }
+}
+"""
+
+
+@contextmanager
+def started(run: Run) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The command itself, as a process of its own."""
+    words = ["-c", "from focusedcleaner.cli import main; main()", "review", str(run.path), "--no-browser", "--json"]
+    with subprocess.Popen(
+        [sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as server:
+        assert server.stdout
+        try:
+            yield server, json.loads(server.stdout.readline())["address"]
+        finally:
+            server.kill()
+
+
+def test_a_killed_server_loses_nothing(browser: Browser, run: Run) -> None:
+    with looking(browser) as page:
+        with started(run) as (server, address):
+            page.goto(address)
+            page.evaluate(f"() => {{ ({BURST})().catch(() => {{ window.ended = true; }}); }}")
+            page.wait_for_function("() => window.acknowledged.length > 25")
+            os.kill(server.pid, signal.SIGKILL)
+            page.wait_for_function("() => window.ended")
+            page.keyboard.press("g")
+            expect(page.locator("#alert")).to_contain_text("Not saved")
+            acknowledged = page.evaluate("window.acknowledged")
+        last = dict(acknowledged)
+        assert len(acknowledged) > 25
+        with a_review(read_run(run.path)) as review, served(review) as address:
+            page.goto(address)
+            whole = json.loads(page.evaluate("fetch('/export.json').then((answer) => answer.text())"))
+    for edge in whole["edges"]:
+        if edge["rank"] in last:
+            assert edge["verdict"] == "planted"
+            # One more may have been written whose acknowledgement was never sent.
+            assert int(edge["decisions"][0]["note"].split()[1]) in (last[edge["rank"]], acknowledged[-1][1] + 1)
+
+
+def test_a_page_from_before_a_restart_is_told_so(browser: Browser, run: Run) -> None:
+    with a_review(run) as review, looking(browser) as page, served(review) as address:
+        page.goto(address)
+        page.evaluate("document.querySelectorAll('[name=token]').forEach((field) => { field.value = 'from before'; })")
+        page.keyboard.press("p")
+        expect(page.locator("#alert")).to_contain_text("load it again; nothing was changed")
+        assert review.store.last_event() == 0
+
+
+# Hostile names -------------------------------------------------------------------------------------------------------
+
+
+def test_hostile_names_do_nothing(browser: Browser, tmp_path: Path) -> None:
+    run = a_run(tmp_path / "RUN", hostile_graph(), 20)
+    with a_review(run) as review, served(review) as address, looking(browser) as page:
+        for rank in range(1, 21):
+            review.store.decide(rank, "<b onclick=alert(1)>eve", "planted", "</textarea><script>alert(1)</script>")
+        page.goto(address)
+        for edge in range(1, 11):
+            at(page, edge)
+            press(page, "g", f"Edge {edge}: judged genuine")
+        assert page.evaluate("document.scripts.length") == 1
+        assert page.evaluate("document.images.length") == 0
+        assert page.evaluate("document.querySelectorAll('b, [onerror], [onload], [onfocus], [onclick]').length") == 0
+        expect(page.locator(".others")).to_contain_text("<b onclick=alert(1)>eve: judged planted")
+        expect(page.locator(".others")).to_contain_text("</textarea><script>alert(1)</script>")
+        time.sleep(0.1)

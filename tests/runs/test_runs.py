@@ -1,0 +1,121 @@
+"""The run folder: there and back, whole or absent."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from focusedcleaner.errors import InputError
+from focusedcleaner.graph import Graph
+from focusedcleaner.io import load_graph
+from focusedcleaner.runs import RunFolder, free_path, read_run, write_run
+from focusedcleaner.sanitizers import FocusedCleaner, Sanitation
+
+
+@pytest.fixture
+def sanitation(graph: Graph) -> Sanitation:
+    names = tuple(f"node {number}, “{number}”" for number in range(graph.num_nodes))
+    named = Graph(graph.num_nodes, graph.edges, graph.attributes, graph.labels, graph.split, names)
+    return FocusedCleaner().sanitize(named, 12, seed=4)
+
+
+def test_there_and_back(sanitation: Sanitation, folder: Path) -> None:
+    write_run(sanitation, "RUN", source={"graph": "mine"})
+    run = read_run("RUN")
+    assert os.listdir() == ["RUN"]
+    assert sorted(os.listdir("RUN")) == ["removed.csv", "run.json", "sanitized.npz", "trace.csv"]
+    assert run.complete
+    assert run.graph == sanitation.graph == load_graph("RUN/sanitized.npz")
+    assert run.poisoned == sanitation.poisoned
+    assert run.removed.tolist() == sanitation.removed.tolist()
+    assert np.allclose(run.scores, sanitation.scores, rtol=1e-8)
+    assert set(run.evidence) == set(sanitation.evidence)
+    assert run.evidence["classes_u"].shape == (12, 5)
+    assert np.allclose(run.evidence["classes_u"], sanitation.evidence["classes_u"], atol=1e-4)
+
+
+def test_the_record(sanitation: Sanitation, folder: Path) -> None:
+    write_run(sanitation, "RUN", source={"graph": "mine"})
+    record = json.loads(Path("RUN/run.json").read_text())
+    assert record["method"] == "cld"
+    assert record["settings"]["detector"]["tau"] == 0.6
+    assert (record["budget"], record["removed"], record["seed"], record["status"]) == (12, 12, 4, "complete")
+    assert set(record["versions"]) == {"focusedcleaner", "python", "torch", "numpy", "scipy"}
+    assert record["input"] == {
+        "graph": "mine",
+        "nodes": 150,
+        "edges": 300,
+        "fingerprint": sanitation.poisoned.fingerprint(),
+    }
+
+
+def test_the_tables(sanitation: Sanitation, folder: Path) -> None:
+    write_run(sanitation, "RUN")
+    with open("RUN/removed.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0])[:4] == ["rank", "u", "v", "score"]
+    u, v = sanitation.removed[0]
+    assert (rows[0]["rank"], rows[0]["u"], rows[0]["v"]) == ("1", f"node {u}, “{u}”", f"node {v}, “{v}”")
+    assert len(rows[0]["classes_u"].split(";")) == 5
+    trace = Path("RUN/trace.csv").read_text().splitlines()
+    assert trace[0].startswith("round,removed,")
+    assert trace[-1].split(",")[1] == "12"
+
+
+def test_nothing_removed_is_a_run_too(sanitation: Sanitation, folder: Path) -> None:
+    empty = Sanitation(
+        sanitation.poisoned, np.empty((0, 2), np.int64), np.empty(0), {}, {}, "cld", {}, budget=3, seed=0, seconds=0.0
+    )
+    write_run(empty, "RUN")
+    assert len(read_run("RUN").removed) == 0
+
+
+def test_a_taken_place_is_refused(sanitation: Sanitation, folder: Path) -> None:
+    Path("RUN").mkdir()
+    with pytest.raises(InputError, match="RUN: exists already"):
+        write_run(sanitation, "RUN")
+    assert os.listdir("RUN") == []
+
+
+def test_a_place_that_fails_leaves_nothing(folder: Path) -> None:
+    with pytest.raises(RuntimeError), RunFolder.opened(Path("RUN")):
+        raise RuntimeError
+    assert os.listdir() == []
+
+
+def test_free_path_counts(folder: Path) -> None:
+    assert free_path("data/my.npz", "lp") == Path("runs/my-lp")
+    Path("runs/my-lp").mkdir(parents=True)
+    Path("runs/.my-lp-2.part").mkdir()
+    assert free_path("data/my.npz", "lp") == Path("runs/my-lp-3")
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("run.json", "{", "RUN/run.json: is not JSON"),
+        ("run.json", "[]", "RUN/run.json: is not the record of a run"),
+        ("removed.csv", "", "RUN/removed.csv: its columns must begin with"),
+        ("removed.csv", "rank,u,v,score\n1,2\n", "RUN/removed.csv: a row has too few"),
+        ("removed.csv", "rank,u,v,score\n1,a,b,0\n", "RUN/removed.csv: names node 'a'"),
+        ("removed.csv", "rank,u,v,score\n", "run.json tells of 12 removed edges, removed.csv of 0"),
+        ("sanitized.npz", "", "RUN/sanitized.npz: "),
+    ],
+)
+def test_a_damaged_run_is_told(sanitation: Sanitation, folder: Path, file: str, content: str, message: str) -> None:
+    write_run(sanitation, "RUN")
+    Path("RUN", file).write_text(content)
+    with pytest.raises(InputError, match=message):
+        read_run("RUN")
+
+
+def test_a_score_that_is_no_number(graph: Graph, folder: Path) -> None:
+    write_run(FocusedCleaner().sanitize(graph, 1), "RUN")
+    Path("RUN/removed.csv").write_text("rank,u,v,score\n1,0,1,high\n")
+    with pytest.raises(InputError, match="is not a number"):
+        read_run("RUN")

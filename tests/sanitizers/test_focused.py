@@ -1,0 +1,250 @@
+"""FocusedCleaner's promises: the method's steps, the invariants, and going on after an interruption."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from focusedcleaner.attacks.dice import Dice
+from focusedcleaner.datasets import synthetic
+from focusedcleaner.detectors import ClassDiv, LinkPred, NoDetector
+from focusedcleaner.errors import InputError
+from focusedcleaner.graph import Graph, Split
+from focusedcleaner.sanitizers import FocusedCleaner, Interrupted
+from focusedcleaner.sanitizers.base import removable
+from focusedcleaner.sanitizers.outer_loss import OuterLoss
+from focusedcleaner.scoring import score
+from focusedcleaner.surrogate import Implicit, Unrolled
+from tests.strategies import labelled_graphs
+
+FAST = {"classdiv": ClassDiv(first_epochs=5, epochs=1), "linkpred": LinkPred(first_epochs=5, epochs=1)}
+
+
+@pytest.fixture(scope="module")
+def poisoned() -> Graph:
+    clean = synthetic(num_nodes=300, num_classes=3, homophily=0.9, attribute_signal=0.4, seed=5).largest_component()
+    return Dice(share_removed=0.0).poison(clean, 0.15, seed=1).graph
+
+
+@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.filter_too_much])
+@given(
+    graph=labelled_graphs(min_nodes=8),
+    detector=st.sampled_from(["classdiv", "linkpred", "none"]),
+    share=st.floats(0.05, 0.6),
+    per_round=st.one_of(st.none(), st.integers(1, 4)),
+    seed=st.integers(0, 5),
+)
+def test_invariants(graph: Graph, detector: str, share: float, per_round: int | None, seed: int) -> None:
+    allowed = int(share * graph.num_edges + 1e-9)
+    cleaner = FocusedCleaner(FAST.get(detector, detector), edges_per_round=per_round)
+    if not 1 <= allowed <= removable(graph):
+        with pytest.raises(InputError):
+            cleaner.sanitize(graph, share, seed=seed)
+        return
+    before = graph.fingerprint()
+    found, again = (cleaner.sanitize(graph, share, seed=seed) for _ in range(2))
+    assert graph.fingerprint() == before
+    assert np.array_equal(found.removed, again.removed)
+    assert np.array_equal(found.scores, again.scores)
+    assert len(found.removed) <= found.budget == allowed
+    gone = Graph.from_pairs(graph.num_nodes, found.removed)
+    assert gone.num_edges == len(found.removed)
+    assert np.isin(gone.edge_keys, graph.edge_keys).all()
+    assert found.graph.num_edges == graph.num_edges - len(found.removed)
+    assert ((found.graph.degrees > 0) == (graph.degrees > 0)).all()
+    assert all(len(column) == len(found.removed) for column in found.evidence.values())
+
+
+def test_the_result_does_not_depend_on_the_number_of_threads(poisoned: Graph) -> None:
+    before = torch.get_num_threads()
+    results = []
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        results.append(FocusedCleaner(FAST["classdiv"]).sanitize(poisoned, 20).scores)
+        assert torch.get_num_threads() == threads
+    torch.set_num_threads(before)
+    assert np.array_equal(results[0], results[1])
+
+
+def test_single_precision_finds_the_same(poisoned: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    double = FocusedCleaner("classdiv").sanitize(poisoned, 40).removed
+    monkeypatch.setattr("focusedcleaner.sanitizers.focused.SINGLE_PRECISION_FROM", 0)
+    single = FocusedCleaner("classdiv").sanitize(poisoned, 40)
+    both = set(map(tuple, double.tolist())) & set(map(tuple, single.removed.tolist()))
+    assert len(both) >= 36
+    assert np.isfinite(single.scores).all()
+
+
+def test_test_labels_and_node_names_change_nothing(poisoned: Graph) -> None:
+    assert poisoned.labels is not None
+    assert poisoned.split is not None
+    wrong = poisoned.labels.copy()
+    wrong[poisoned.split.test] = (wrong[poisoned.split.test] + 1) % 3
+    cleaner = FocusedCleaner(FAST["classdiv"])
+    honest = cleaner.sanitize(poisoned, 20).removed
+    blind = cleaner.sanitize(replace(poisoned, labels=wrong, names=None), 20).removed
+    assert np.array_equal(honest, blind)
+
+
+@pytest.mark.parametrize("detector", ["classdiv", "linkpred"])
+def test_it_finds_far_more_than_chance(poisoned: Graph, detector: str) -> None:
+    clean_edges = poisoned.num_edges / 1.15
+    share = 1 - clean_edges / poisoned.num_edges
+    clean = synthetic(num_nodes=300, num_classes=3, homophily=0.9, attribute_signal=0.4, seed=5).largest_component()
+    found = score(FocusedCleaner(detector).sanitize(poisoned, 0.1).removed, poisoned=poisoned, clean=clean)
+    assert found.hits / found.removed > 2 * share
+
+
+@pytest.mark.parametrize("detector", ["classdiv", "linkpred"])
+def test_an_interrupted_run_goes_on_to_the_same_result(poisoned: Graph, detector: str, tmp_path: Path) -> None:
+    cleaner = FocusedCleaner(FAST[detector], edges_per_round=2)
+    whole = cleaner.sanitize(poisoned, 20, seed=3)
+    file = tmp_path / "checkpoint.npz"
+
+    def interrupt(done: int, total: int) -> None:
+        if done == 8:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted) as stop:
+        cleaner.sanitize(poisoned, 20, seed=3, progress=interrupt, checkpoint=file)
+    so_far = stop.value.sanitation
+    assert np.array_equal(so_far.removed, whole.removed[:8])
+    seen: list[int] = []
+    resumed = cleaner.sanitize(poisoned, 20, seed=3, progress=lambda done, _: seen.append(done), checkpoint=file)
+    assert seen[0] == 10
+    assert np.array_equal(resumed.removed, whole.removed)
+    assert np.array_equal(resumed.scores, whole.scores)
+    for name, column in whole.evidence.items():
+        assert np.array_equal(column, resumed.evidence[name]), name
+    for name, column in whole.trace.items():
+        assert np.array_equal(column, resumed.trace[name], equal_nan=True), name
+
+
+def test_a_checkpoint_of_another_run_is_refused(poisoned: Graph, tmp_path: Path) -> None:
+    file = tmp_path / "checkpoint.npz"
+
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted):
+        FocusedCleaner(FAST["classdiv"]).sanitize(poisoned, 20, progress=interrupt, checkpoint=file)
+    with pytest.raises(InputError, match="another graph, method, budget or seed"):
+        FocusedCleaner(FAST["classdiv"], eta=0.0).sanitize(poisoned, 20, checkpoint=file)
+    file.write_bytes(file.read_bytes()[:100])
+    with pytest.raises(InputError, match="npz file, or a damaged one"):
+        FocusedCleaner(FAST["classdiv"]).sanitize(poisoned, 20, checkpoint=file)
+
+
+def test_focus_restricts_the_candidates(poisoned: Graph) -> None:
+    free = FocusedCleaner("none").sanitize(poisoned, 10)
+    strict = FocusedCleaner(ClassDiv(tau=0.9, first_epochs=20), victim_ends=2, edges_per_round=1).sanitize(poisoned, 10)
+    threshold = strict.trace["victim_threshold"]
+    for end in ("u", "v"):
+        assert (strict.evidence[f"victim_score_{end}"] > threshold).all()
+    assert not np.array_equal(free.removed, strict.removed)
+    assert not np.array_equal(
+        FocusedCleaner(ClassDiv(tau=0.9), normal_only=False).sanitize(poisoned, 10).scores,
+        FocusedCleaner(ClassDiv(tau=0.9)).sanitize(poisoned, 10).scores,
+    )
+
+
+def test_the_first_edge_has_the_largest_slope_of_the_outer_loss() -> None:
+    """Central differences of the validation loss, W retrained on graphs whose edge weighs slightly more or less."""
+    graph = synthetic(num_nodes=40, num_classes=3, num_attributes=8, mean_degree=2.5, seed=2)
+    inner = Implicit(weight_decay=1e-3, tolerance=1e-10)
+    first = FocusedCleaner("none", eta=0.0, edges_per_round=1, inner=inner).sanitize(graph, 1)
+    assert graph.split is not None
+    assert graph.attributes is not None
+    attributes = torch.tensor(graph.attributes.toarray())
+    labels = torch.nn.functional.one_hot(torch.tensor(graph.labels)).double()
+    train, val = torch.tensor(graph.split.train), torch.tensor(graph.split.val)
+    decay = inner.weight_decay * float(attributes.square().sum(1).mean())
+
+    def cross_entropy(flat: torch.Tensor, rows: torch.Tensor, nodes: torch.Tensor) -> torch.Tensor:
+        logits = rows[nodes] @ flat.view(attributes.shape[1], 3)
+        return -(torch.log_softmax(logits, 1) * labels[nodes]).sum(1).mean()
+
+    def retrained_loss(u: int, v: int, change: float) -> float:
+        adjacency = torch.tensor(graph.adjacency().toarray()) + torch.eye(40).double()
+        adjacency[u, v] += change
+        adjacency[v, u] += change
+        scale = adjacency.sum(1).rsqrt()
+        normalized = scale[:, None] * adjacency * scale
+        rows = normalized @ normalized @ attributes
+        flat = torch.zeros(attributes.shape[1] * 3).double()
+
+        def objective(weights: torch.Tensor) -> torch.Tensor:
+            return cross_entropy(weights, rows, train) + decay / 2 * weights.square().sum()
+
+        for _ in range(8):
+            hessian = torch.func.hessian(objective)(flat)
+            flat = flat - torch.linalg.solve(hessian, torch.func.grad(objective)(flat))
+        return float(cross_entropy(flat, rows, val))
+
+    slopes = [(retrained_loss(u, v, 1e-4) - retrained_loss(u, v, -1e-4)) / 2e-4 for u, v in graph.edges.tolist()]
+    removed = graph.edges.tolist().index(first.removed[0].tolist())
+    assert slopes[removed] == pytest.approx(first.scores[0], rel=1e-5)
+    degrees = graph.degrees[graph.edges].min(1)
+    assert slopes[removed] == pytest.approx(max(s for s, d in zip(slopes, degrees, strict=True) if d > 1), rel=1e-5)
+
+
+def test_the_validation_weight_falls_with_the_budget(poisoned: Graph) -> None:
+    trace = FocusedCleaner(FAST["classdiv"], edges_per_round=5).sanitize(poisoned, 20).trace
+    assert trace["validation_weight"].tolist() == [1.0, 0.75, 0.5, 0.25]
+    fixed = FocusedCleaner(FAST["classdiv"], validation_weight=0.3, edges_per_round=10).sanitize(poisoned, 20).trace
+    assert fixed["validation_weight"].tolist() == [0.3, 0.3]
+
+
+def test_without_validation_nodes_the_test_nodes_lead(poisoned: Graph) -> None:
+    assert poisoned.split is not None
+    split = Split(
+        poisoned.split.train, np.empty(0, dtype=int), np.concatenate([poisoned.split.val, poisoned.split.test])
+    )
+    found = FocusedCleaner(FAST["classdiv"]).sanitize(poisoned.with_split(split), 10)
+    assert len(found.removed) == 10
+    assert set(found.trace["validation_weight"]) == {0.0}
+
+
+def test_unrolled_training_and_no_attributes_work(poisoned: Graph) -> None:
+    bare = replace(poisoned, attributes=None)
+    found = FocusedCleaner(FAST["classdiv"], inner=Unrolled(steps=10)).sanitize(bare, 10)
+    assert len(found.removed) == 10
+    assert "attribute_similarity" not in found.evidence
+    assert np.isnan(found.trace["smoothness"]).all()
+
+
+def test_outer_loss_counts_victims_as_nothing(poisoned: Graph) -> None:
+    seen = poisoned.as_the_defender_sees_it()
+    assert seen.split is not None
+    loss = OuterLoss(seen, dtype=torch.float64, device="cpu")
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(seen.num_nodes, 3, generator=generator, dtype=torch.float64, requires_grad=True)
+    normal = torch.rand(seen.num_nodes, generator=generator) < 0.6
+    value = loss.at(logits.detach(), normal, 0.3)
+    chosen = [nodes[normal[nodes]] for nodes in (torch.tensor(seen.split.val), torch.tensor(seen.split.test))]
+    truth = [torch.tensor(seen.labels)[chosen[0]], logits.argmax(1)[chosen[1]]]
+    parts = [torch.nn.functional.cross_entropy(logits[c], t) for c, t in zip(chosen, truth, strict=True)]
+    shares = [len(c) / len(whole) for c, whole in zip(chosen, (seen.split.val, seen.split.test), strict=True)]
+    (0.3 * shares[0] * parts[0] + 0.7 * shares[1] * parts[1]).backward()
+    assert value.parts["validation_loss"] == pytest.approx(parts[0].item())
+    assert value.parts["test_loss"] == pytest.approx(parts[1].item())
+    torch.testing.assert_close(value.signal, logits.grad)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"eta": -1.0}, {"validation_weight": 1.5}, {"victim_ends": 3}, {"edges_per_round": 0}, {"detector": "no such"}],
+)
+def test_settings_are_checked(settings: dict[str, float | str]) -> None:
+    with pytest.raises(InputError):
+        FocusedCleaner(**settings)  # type: ignore[arg-type]
+
+
+def test_names() -> None:
+    assert [FocusedCleaner(d).name for d in ("classdiv", "linkpred", NoDetector())] == ["cld", "lp", "focused-none"]

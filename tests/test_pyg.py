@@ -1,0 +1,82 @@
+"""The PyG transform."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+import torch
+
+from focusedcleaner.errors import InputError, InputWarning
+from focusedcleaner.graph import Graph
+from focusedcleaner.io.convert import from_pyg, to_pyg
+from focusedcleaner.pyg import Sanitize
+from focusedcleaner.sanitizers import sanitizer
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from torch_geometric.data import Batch, HeteroData
+    from torch_geometric.transforms import Compose
+
+
+@pytest.fixture
+def data(graph: Graph) -> Any:
+    return to_pyg(graph)
+
+
+def test_removes_what_the_sanitizer_removes(graph: Graph, data: Any) -> None:
+    cleaned = Sanitize("cld", budget=15, seed=3, tau=0.5)(data)
+    sanitation = sanitizer("cld", tau=0.5).sanitize(graph, 15, seed=3)
+    assert from_pyg(cleaned) == sanitation.graph
+    assert cleaned.removed_edge_index.tolist() == sanitation.removed.T.tolist()
+
+
+def test_leaves_the_input_alone(data: Any) -> None:
+    before = data.clone()
+    Sanitize(budget=5)(data)
+    assert data.keys() == before.keys()
+    assert torch.equal(data.edge_index, before.edge_index)
+
+
+def test_what_belongs_to_edges_goes_with_them(data: Any) -> None:
+    data.edge_attr = data.edge_index.T.clone().float()
+    data.edge_weight = torch.ones(data.num_edges)
+    cleaned = Sanitize(budget=10)(data)
+    assert cleaned.num_edges == data.num_edges - 20
+    assert torch.equal(cleaned.edge_attr, cleaned.edge_index.T.float())
+    assert len(cleaned.edge_weight) == cleaned.num_edges
+    assert torch.equal(cleaned.x, data.x)
+
+
+def test_self_loops_stay(data: Any) -> None:
+    loops = torch.arange(4).repeat(2, 1)
+    data.edge_index = torch.cat([data.edge_index, loops], 1)
+    with pytest.warns(InputWarning, match="4 self-loops"):
+        cleaned = Sanitize(budget=10)(data)
+    assert (cleaned.edge_index[0] == cleaned.edge_index[1]).sum() == 4
+
+
+def test_composes_and_batches(data: Any) -> None:
+    cleaned = Compose([Sanitize(budget=5)])(data)
+    batch = Batch.from_data_list([cleaned, cleaned])
+    assert batch.removed_edge_index.shape == (2, 10)
+    assert torch.equal(batch.removed_edge_index[:, 5:], cleaned.removed_edge_index + data.num_nodes)
+
+
+@pytest.mark.parametrize("missing", ["edge_index", "y", "train_mask", "val_mask"])
+def test_says_what_is_missing(data: Any, missing: str) -> None:
+    del data[missing]
+    with pytest.raises(InputError, match=f"the data has no {missing}"):
+        Sanitize()(data)
+
+
+def test_takes_one_graph_of_one_kind() -> None:
+    with pytest.raises(InputError, match="not on HeteroData"):
+        Sanitize()(HeteroData())
+
+
+def test_settings_are_checked_at_once() -> None:
+    with pytest.raises(InputError, match="has no setting 'taw'"):
+        Sanitize("cld", taw=1)
+    assert repr(Sanitize("lp", budget="10%", eta=0)) == "Sanitize('lp', budget='10%', seed=0, eta=0)"
