@@ -1,29 +1,38 @@
-# make demo   sets everything up, poisons a real graph, cleans it and shows what happened
-# make test   sets everything up and runs every check
-# make bench  measures speed and quality against the figures in docs/benchmarks.md
-# make reproduce  computes what is missing of the paper's tables and figures: hours; it can be stopped and goes on
+# make demo       sets everything up, poisons a real graph, cleans it and shows what happened
+# make test       sets everything up and runs every check
+# make check      lint, types, layers and the fast tests: under a minute once everything is set up
+# make test-data  the tests that need the real graphs in FOCUSEDCLEANER_DATA
+# make bench      measures speed and quality against the figures in docs/benchmarks.md
+# make reproduce  computes what is missing of the paper's tables and figures: hours, resumable
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-export FOCUSEDCLEANER_DATA ?= $(wildcard ../shared/data)
+# Every worker computes with one thread.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q --numprocesses auto --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test browser lint types bench reproduce format clean
+.PHONY: demo test check test-data browser lint types layers bench reproduce format clean
 
 demo: $(READY)
 	$(BIN)/focusedcleaner demo
 
-test: $(READY) lint types browser
-	$(BIN)/python -m pytest -q
+test: $(READY) lint types layers browser
+	$(PYTEST)
 
-# Debian's chromium for the tests of the review page, where it is missing and may be installed; else they are skipped.
+check: $(READY) lint types layers
+	$(PYTEST) -m "not slow and not browser and not data"
+
+test-data: $(READY)
+	$(PYTEST) -m data
+
+# Debian's chromium for the tests of the review page; without it they are skipped.
 browser:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
 	  test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
 	  apt-get update -qq -o Acquire::http::Timeout=20 && \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; \
-	} || echo "note: there is no chromium and it can't be installed, so the browser tests are skipped"
+	} || echo "note: chromium is missing and can't be installed, so the browser tests are skipped"
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -31,6 +40,9 @@ lint: $(READY)
 
 types: $(READY)
 	$(BIN)/mypy
+
+layers: $(READY)
+	$(BIN)/lint-imports --no-logo
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
@@ -48,4 +60,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks .import_linter_cache

@@ -1,9 +1,8 @@
 """Finds and removes the edges that an attacker planted in a graph.
 
->>> import focusedcleaner
->>> from focusedcleaner.datasets import synthetic
->>> sanitation = focusedcleaner.sanitizer("cld").sanitize(synthetic(200), budget="5%")
->>> sanitation.graph
+>>> import focusedcleaner as fc
+>>> result = fc.sanitize(fc.datasets.synthetic(200), budget="5%")
+>>> result.data
 Graph(200 nodes, 380 edges, 5 classes, 200 attributes)
 """
 
@@ -13,35 +12,92 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from focusedcleaner import datasets
+    from focusedcleaner.api import (
+        Check,
+        check,
+        register_attack,
+        register_classifier,
+        register_sanitizer,
+        sanitize,
+    )
+    from focusedcleaner.attacks import Attack, Poisoning, attack
+    from focusedcleaner.classifiers import Classifier, classifier
+    from focusedcleaner.errors import InputError, InputWarning
     from focusedcleaner.graph import Graph, Split
     from focusedcleaner.io import load_graph, save_graph
-    from focusedcleaner.sanitizers import FocusedCleaner, Sanitation, sanitizer
+    from focusedcleaner.pyg import Sanitize
+    from focusedcleaner.sanitizers import (
+        Filter,
+        Findings,
+        FocusedCleaner,
+        Sanitation,
+        Sanitizer,
+        Suspicion,
+        sanitizer,
+    )
+    from focusedcleaner.scoring import Score, score
 
     __version__: str
 
-__all__ = ["FocusedCleaner", "Graph", "Sanitation", "Split", "__version__", "load_graph", "sanitizer", "save_graph"]
+__all__ = [
+    "Attack",
+    "Check",
+    "Classifier",
+    "Filter",
+    "Findings",
+    "FocusedCleaner",
+    "Graph",
+    "InputError",
+    "InputWarning",
+    "Poisoning",
+    "Sanitation",
+    "Sanitize",
+    "Sanitizer",
+    "Score",
+    "Split",
+    "Suspicion",
+    "__version__",
+    "attack",
+    "check",
+    "classifier",
+    "datasets",
+    "load_graph",
+    "register_attack",
+    "register_classifier",
+    "register_sanitizer",
+    "sanitize",
+    "sanitizer",
+    "save_graph",
+    "score",
+]
 
 _HOMES = {
-    "FocusedCleaner": "sanitizers",
-    "Graph": "graph",
-    "Sanitation": "sanitizers",
-    "Split": "graph",
-    "load_graph": "io",
-    "sanitizer": "sanitizers",
-    "save_graph": "io",
+    "api": ("Check", "check", "register_attack", "register_classifier", "register_sanitizer", "sanitize"),
+    "attacks": ("Attack", "Poisoning", "attack"),
+    "classifiers": ("Classifier", "classifier"),
+    "errors": ("InputError", "InputWarning"),
+    "graph": ("Graph", "Split"),
+    "io": ("load_graph", "save_graph"),
+    "pyg": ("Sanitize",),
+    "sanitizers": ("Filter", "Findings", "FocusedCleaner", "Sanitation", "Sanitizer", "Suspicion", "sanitizer"),
+    "scoring": ("Score", "score"),
 }
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for when it is asked for: torch takes seconds, and help and errors can do without."""
+    """Import a public name on first use: torch takes seconds to import, and help and errors can do without it."""
     if name == "__version__":
         from importlib.metadata import version
 
         return version("focusedcleaner")
-    if name in _HOMES:
-        return getattr(import_module(f"focusedcleaner.{_HOMES[name]}"), name)
+    if name == "datasets":
+        return import_module("focusedcleaner.datasets")
+    if name in _HOME:
+        return getattr(import_module(f"focusedcleaner.{_HOME[name]}"), name)
     raise AttributeError(f"module 'focusedcleaner' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES, "__version__"])
+    return sorted(__all__)

@@ -1,0 +1,216 @@
+"""The functions that a user calls: sanitize a graph, check it first, register a method of one's own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, is_dataclass, replace
+from typing import Any, TypeVar
+
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from focusedcleaner.attacks import Attack
+from focusedcleaner.budget import Budget
+from focusedcleaner.classifiers import Classifier
+from focusedcleaner.errors import InputError
+from focusedcleaner.formatting import count, percent
+from focusedcleaner.graph import UNKNOWN, Graph
+from focusedcleaner.io.convert import as_graph
+from focusedcleaner.registry import ATTACKS, CLASSIFIERS, SANITIZERS, Method, Registry
+from focusedcleaner.sanitizers import AUTO, Sanitation, Sanitizer, default_method, sanitizer, sanitizer_for
+from focusedcleaner.sanitizers.base import Progress
+
+T = TypeVar("T")
+
+FEW_LABELS = 20
+"""Labelled nodes below which no method was measured."""
+
+
+def sanitize(
+    data: Any,
+    method: str = AUTO,
+    budget: Budget | None = None,
+    *,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **settings: object,
+) -> Sanitation:
+    """Remove the edges that an attacker most likely planted.
+
+    Args:
+        data: a PyG `Data`, a NetworkX graph, a scipy adjacency matrix, a mapping of matrices as
+            `focusedcleaner.io.convert.from_scipy` takes them, or a `Graph`. It is not changed. Without a split, one is
+            drawn from the labels (10 % training, 10 % validation, stratified).
+        method: a sanitizer's name; "auto" takes self-attack for graphs with attributes and 2,000 to 200,000 edges, and
+            cld for all others, as the command line does.
+        budget: how many edges may be removed: 500, 0.1, "10%", or "auto" for a method that can choose. None is "auto"
+            where the method can choose and 10 % where it can't.
+        seed: fixes everything random.
+        progress: called with (edges so far, budget).
+        **settings: the method's settings by name.
+
+    Returns:
+        The removed edges with scores and evidence, and `data`: the cleaned graph as the same kind of object.
+
+    >>> import focusedcleaner as fc
+    >>> result = fc.sanitize(fc.datasets.synthetic(200), budget="5%")
+    >>> result
+    Sanitation(cld: 20 of 400 edges removed)
+    >>> result.data
+    Graph(200 nodes, 380 edges, 5 classes, 200 attributes)
+    """
+    graph = as_graph(data).with_drawn_split(seed)
+    chosen = sanitizer_for(graph, method, settings)
+    return replace(chosen.sanitize(graph, budget, seed=seed, progress=progress), source=data)
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a graph is, what `sanitize` would do with it, and what that rests on."""
+
+    nodes: int
+    edges: int
+    components: int
+    isolated_nodes: int
+    bipartite: bool
+    attributes: int
+    classes: int
+    labelled_nodes: int
+    split: Mapping[str, int] | None
+    """Training, validation and test nodes; None where a split would be drawn."""
+    homophily: float | None
+    """The share of edges within a class, among the edges whose two labels are known; None where there is none."""
+    method: str | None
+    """What "auto" would choose; None where the graph can't be sanitized."""
+    chooses_budget: bool
+    assumptions: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields as JSON values."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        labels = f"{self.classes} classes, {count(self.labelled_nodes, 'labelled node')}" if self.classes else "no labels"
+        lines = [
+            f"{count(self.nodes, 'node')}, {count(self.edges, 'edge')}, {count(self.components, 'component')}"
+            + (", bipartite" if self.bipartite else ""),
+            labels + (f"; {percent(self.homophily)} of the edges within a class" if self.homophily is not None else ""),
+            f"{self.attributes:,} attributes" if self.attributes else "no attributes",
+        ]
+        if self.split is not None:
+            lines.append("split: " + ", ".join(f"{number:,} {part}" for part, number in self.split.items()))
+        if self.method is not None:
+            budget = "chooses its budget" if self.chooses_budget else "removes 10 % of the edges"
+            lines.append(f"method: {self.method}, which {budget}")
+        for title, entries in (("Assumed", self.assumptions), ("Warnings", self.warnings)):
+            lines += [f"{title}:", *(f"  - {entry}" for entry in entries)] if entries else []
+        return "\n".join(lines)
+
+
+def check(data: Any) -> Check:
+    """Say what a graph is and what `sanitize` would assume about it, without computing anything long.
+
+    Args:
+        data: whatever `sanitize` takes.
+
+    >>> from focusedcleaner.datasets import synthetic
+    >>> print(check(synthetic(200)))
+    """
+    graph = as_graph(data)
+    adjacency = graph.adjacency()
+    components = _components(adjacency)
+    # A connected graph is bipartite exactly if its bipartite double cover falls into two components.
+    bipartite = graph.num_edges > 0 and _components(sp.block_array([[None, adjacency], [adjacency, None]])) == 2 * components
+    homophily = None if math.isnan(graph.homophily) else graph.homophily
+    warnings = _warnings(graph, bipartite, homophily)
+    try:
+        graph.with_drawn_split(0).check_labelled("a sanitizer")
+        method = default_method(graph)
+    except InputError as error:
+        method, warnings = None, (str(error), *warnings)
+    chooses = method is not None and sanitizer(method).chooses_budget
+    if method is not None and not chooses:
+        warnings = (*warnings, "10 % is a budget, not a finding: as many edges go from a clean graph")
+    split = graph.split
+    return Check(
+        nodes=graph.num_nodes,
+        edges=graph.num_edges,
+        components=components,
+        isolated_nodes=int((graph.degrees == 0).sum()),
+        bipartite=bipartite,
+        attributes=graph.num_attributes,
+        classes=graph.num_classes,
+        labelled_nodes=len(graph.known_labels),
+        split=None if split is None else {part: len(getattr(split, part)) for part in ("train", "val", "test")},
+        homophily=homophily,
+        method=method,
+        chooses_budget=chooses,
+        assumptions=_assumptions(graph),
+        warnings=warnings,
+    )
+
+
+def _components(adjacency: Any) -> int:
+    return int(connected_components(adjacency, directed=False, return_labels=False))
+
+
+def _assumptions(graph: Graph) -> tuple[str, ...]:
+    assumed = ["edges are undirected and unweighted, and most join nodes of one class"]
+    if graph.attributes is not None:
+        assumed.append("attributes are on one scale")
+    if graph.split is None and graph.labels is not None:
+        hidden = " and hides the labels of the other 80 %" if (graph.labels != UNKNOWN).all() else ""
+        assumed.append(f"a random split is drawn: 10 % of the nodes train, 10 % validate{hidden}")
+    return tuple(assumed)
+
+
+def _warnings(graph: Graph, bipartite: bool, homophily: float | None) -> tuple[str, ...]:
+    """What is known not to work, in one sentence each."""
+    found = []
+    if bipartite:
+        found.append("the graph is bipartite, such as users and items: no method here was made for that")
+    if homophily is not None and homophily < 0.5:
+        found.append("most edges with known labels join different classes: estimates fail on such graphs")
+    if 0 < len(graph.known_labels) < FEW_LABELS:
+        found.append(f"only {count(len(graph.known_labels), 'labelled node')}: too few to trust a result")
+    if graph.attributes is None:
+        found.append("without attributes, results are weaker")
+    return tuple(found)
+
+
+# Methods of one's own ------------------------------------------------------------------------------------------------
+
+
+def register_sanitizer(kind: type[Sanitizer], *, about: str = "") -> type[Sanitizer]:
+    """Make a sanitizer available by its ``name`` to `sanitize`, the transform and `focusedcleaner.sanitizer`.
+
+    Args:
+        kind: a dataclass derived from `focusedcleaner.Sanitizer` or `focusedcleaner.Filter`; its fields are settings.
+        about: one line for the list of methods; by default the docstring's first line.
+
+    Returns:
+        The class itself, so that this works as a decorator.
+    """
+    return _register(SANITIZERS, kind, Sanitizer, about)
+
+
+def register_attack(kind: type[Attack], *, about: str = "") -> type[Attack]:
+    """Make an attack available by its ``name`` to `focusedcleaner.attack`; see `register_sanitizer`."""
+    return _register(ATTACKS, kind, Attack, about)
+
+
+def register_classifier(kind: type[Classifier], *, about: str = "") -> type[Classifier]:
+    """Make a node classifier available by its ``name`` to `focusedcleaner.classifier`; see `register_sanitizer`."""
+    return _register(CLASSIFIERS, kind, Classifier, about)
+
+
+def _register(registry: Registry[Any], kind: type[T], base: type, about: str) -> type[T]:
+    if not (isinstance(kind, type) and issubclass(kind, base) and is_dataclass(kind)):
+        raise InputError(f"{kind!r} is not a dataclass derived from {base.__name__}")
+    name = getattr(kind, "name", None)
+    if not isinstance(name, str) or not name or name == AUTO:
+        raise InputError(f"{kind.__name__} needs a class attribute `name`, other than {AUTO!r}")
+    registry.register(Method(name, kind, about=about))
+    return kind

@@ -1,0 +1,92 @@
+"""The way back: a user's own graph object with some edges removed and others added.
+
+`focusedcleaner.io.convert.as_graph` reads PyG, NetworkX and scipy objects; `with_changes` applies the result to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from focusedcleaner.errors import InputError
+from focusedcleaner.graph import BoolArray, Graph, IntArray, pair_keys
+
+
+def with_changes(data: Any, graph: Graph, removed: IntArray, added: IntArray) -> Any:
+    """Return a copy of ``data``, of the same kind, with edges removed and added; ``data`` itself is not changed.
+
+    Whatever belongs to the other edges stays: PyG's `edge_attr` and all other edge tensors, NetworkX edge data, the
+    weights of a matrix. Both directions of a removed edge go.
+
+    Args:
+        data: a Graph, a PyG `Data`, a NetworkX graph, a scipy or numpy matrix, or a mapping with one as `adjacency`.
+        graph: the Graph that was read from it.
+        removed: R × 2 pairs u < v.
+        added: A × 2 pairs u < v that the graph lacks.
+
+    >>> with_changes(np.array([[0, 5, 1], [5, 0, 0], [1, 0, 0]]), Graph(3, [[0, 1], [0, 2]]), np.array([[0, 2]]), [])
+    array([[0, 5, 0],
+           [5, 0, 0],
+           [0, 0, 0]])
+    """
+    removed, added = (np.asarray(pairs, dtype=np.int64).reshape(-1, 2) for pairs in (removed, added))
+    if isinstance(data, Graph):
+        return data.without_edges(removed).with_edges(added)
+    if isinstance(data, Mapping):
+        return {**data, "adjacency": with_changes(data["adjacency"], graph, removed, added)}
+    if sp.issparse(data) or isinstance(data, np.ndarray):
+        return _matrix(data, removed, added)
+    return (_pyg if hasattr(data, "edge_index") else _networkx)(data, graph, removed, added)
+
+
+def _matrix(matrix: Any, removed: IntArray, added: IntArray) -> Any:
+    entries = sp.coo_array(matrix)
+    kept = ~_among(np.stack([entries.row, entries.col]), removed, matrix.shape[0])
+    rows, columns = np.concatenate([added, added[:, ::-1]]).T
+    rows, columns = np.append(entries.row[kept], rows), np.append(entries.col[kept], columns)
+    values = np.append(entries.data[kept], np.ones(2 * len(added), dtype=entries.dtype))
+    changed = sp.coo_array((values, (rows, columns)), shape=entries.shape)
+    if isinstance(matrix, np.ndarray):
+        return changed.toarray()
+    made = changed if isinstance(matrix, sp.sparray) else sp.coo_matrix(changed)
+    return made.asformat(matrix.format)
+
+
+def _networkx(network: Any, graph: Graph, removed: IntArray, added: IntArray) -> Any:
+    nodes = list(network)
+    changed = network.copy()
+    for u, v in removed.tolist():
+        for ends in ((nodes[u], nodes[v]), (nodes[v], nodes[u])):
+            while changed.has_edge(*ends):  # a multigraph may have several
+                changed.remove_edge(*ends)
+    for u, v in added.tolist():
+        changed.add_edge(nodes[u], nodes[v])
+        if changed.is_directed():
+            changed.add_edge(nodes[v], nodes[u])
+    return changed
+
+
+def _pyg(data: Any, graph: Graph, removed: IntArray, added: IntArray) -> Any:
+    import torch
+
+    if len(added) and any(data.is_edge_attr(key) for key in data.to_dict() if key != "edge_index"):
+        raise InputError("edges were inserted, but the data's edges have attributes that new edges lack")
+    device = data.edge_index.device
+    kept = torch.from_numpy(~_among(data.edge_index.cpu().numpy(), removed, graph.num_nodes)).to(device)
+    changed = data.edge_subgraph(kept)
+    changed.removed_edge_index = torch.from_numpy(removed.T.copy()).to(device)
+    if len(added):
+        changed.added_edge_index = torch.from_numpy(added.T.copy()).to(device)
+        both = torch.cat([changed.added_edge_index, changed.added_edge_index.flip(0)], 1)
+        changed.edge_index = torch.cat([changed.edge_index, both], 1)
+    return changed
+
+
+def _among(ends: IntArray, pairs: IntArray, num_nodes: int) -> BoolArray:
+    """Which columns of ``ends`` (2 × M) are one of the pairs, in either direction."""
+    ordered = np.sort(ends.astype(np.int64), axis=0).T
+    found: BoolArray = np.isin(pair_keys(ordered, num_nodes), pair_keys(pairs, num_nodes))
+    return found

@@ -1,0 +1,211 @@
+"""The public functions: what `dir` shows, every kind of graph, one default, methods of one's own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import focusedcleaner as fc
+from focusedcleaner.io.convert import as_graph, to_networkx, to_pyg, to_scipy
+from focusedcleaner.registry import ATTACKS, CLASSIFIERS, SANITIZERS
+from focusedcleaner.sanitizers import default_method
+
+KINDS: dict[str, Callable[[fc.Graph], Any]] = {
+    "Graph": lambda graph: graph,
+    "PyG": to_pyg,
+    "NetworkX": to_networkx,
+    "scipy": to_scipy,
+}
+
+
+@pytest.fixture
+def registries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Registries that forget what a test registers."""
+    for registry in (SANITIZERS, ATTACKS, CLASSIFIERS):
+        registry.names()
+        monkeypatch.setattr(registry, "_methods", dict(registry._methods))
+
+
+def test_dir_shows_what_is_public_and_nothing_else() -> None:
+    assert dir(fc) == sorted(fc.__all__)
+    assert all(getattr(fc, name) is not None for name in fc.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'clean'"):
+        _ = fc.clean  # type: ignore[attr-defined]
+
+
+def test_importing_the_package_loads_no_torch() -> None:
+    code = "import sys, focusedcleaner; dir(focusedcleaner); print({'torch', 'scipy', 'polars'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_result_is_of_the_kind_that_was_given(graph: fc.Graph, kind: str) -> None:
+    data = KINDS[kind](graph)
+    result = fc.sanitize(data, "jaccard", budget=10)
+    assert type(result.data) is type(data)
+    assert as_graph(result.data) == result.graph == graph.without_edges(result.removed)
+    assert as_graph(data) == graph, "the input was changed"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_attacks_classifiers_and_scores_take_every_kind(graph: fc.Graph, kind: str) -> None:
+    data = KINDS[kind](graph)
+    poisoning = fc.attack("dice").poison(data, 10, seed=1)
+    assert poisoning.graph == fc.attack("dice").poison(graph, 10, seed=1).graph
+    model = fc.classifier("mlp", epochs=2).fit(data)
+    assert len(model.predict(data)) == graph.num_nodes
+    assert 0 <= model.accuracy(data) <= 1
+    removed = poisoning.added[:3]
+    assert fc.score(removed, poisoned=KINDS[kind](poisoning.graph), clean=data).hits == 3
+
+
+def test_a_matrix_alone_has_no_labels(graph: fc.Graph) -> None:
+    with pytest.raises(fc.InputError, match="the graph has no labels"):
+        fc.sanitize(graph.adjacency(), "jaccard")
+    assert fc.check(graph.adjacency()).edges == graph.num_edges
+
+
+def test_a_missing_split_is_drawn_as_on_the_command_line(graph: fc.Graph, cli: Callable[..., Any]) -> None:
+    whole = graph.with_split(None)
+    fc.save_graph(whole, "whole.npz")
+    cli("sanitize", "whole.npz", "--method", "cld", "--budget", "9", "--seed", "4", "--out", "RUN")
+    on_disk = np.loadtxt("RUN/removed.csv", delimiter=",", skiprows=1, usecols=(1, 2), dtype=int)
+    assert fc.sanitize(whole, "cld", 9, seed=4).removed.tolist() == on_disk.tolist()
+
+
+def test_one_default_for_python_the_transform_and_the_command_line(graph: fc.Graph, cli: Callable[..., Any]) -> None:
+    fc.save_graph(graph, "graph.npz")
+    done = cli("sanitize", "graph.npz", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["method"] == default_method(graph) == fc.sanitize(graph).method == "cld"
+    assert fc.check(graph).method == "cld"
+    assert fc.Sanitize()(to_pyg(graph)).removed_edge_index.T.tolist() == fc.sanitize(graph).removed.tolist()
+    larger = fc.datasets.synthetic(num_nodes=1000, mean_degree=5.0, seed=0)
+    assert default_method(larger) == fc.check(larger).method == "self-attack"
+    quick = {"rounds": 1, "trees": 2, "attackers": "random"}
+    assert fc.sanitize(larger, **quick).method == "self-attack", "a setting must not change the method"
+
+
+def test_a_setting_of_another_method_is_refused_with_the_method_that_auto_chose(graph: fc.Graph) -> None:
+    with pytest.raises(fc.InputError, match=r"cld.*auto.*no setting 'threshold'"):
+        fc.sanitize(graph, threshold=0.5)
+
+
+def test_a_result_is_one_line_a_table_and_a_frame(graph: fc.Graph) -> None:
+    names = [f"<b>{node}</b>\x1b[31m" for node in range(graph.num_nodes)]
+    result = fc.sanitize(replace(graph, names=tuple(names)), "cld", 12)
+    assert repr(result) == "Sanitation(cld: 12 of 300 edges removed)"
+    page = result._repr_html_()
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page
+    assert "\x1b" not in page
+    frame = result.to_frame()
+    assert frame.columns[:4] == ["rank", "u", "v", "score"]
+    assert len(frame) == 12
+    assert frame["u"][0] == names[result.removed[0, 0]]
+    assert frame["score"].to_list() == result.scores.tolist()
+    assert set(result.evidence) <= set(frame.columns)
+
+
+# check ---------------------------------------------------------------------------------------------------------------
+
+
+def test_check_tells_what_the_graph_is(graph: fc.Graph) -> None:
+    found = fc.check(graph)
+    split = graph.split
+    assert split is not None
+    assert (found.nodes, found.edges, found.classes, found.attributes) == (150, 300, 5, 200)
+    assert found.split == {"train": len(split.train), "val": len(split.val), "test": len(split.test)}
+    assert found.homophily == pytest.approx(graph.homophily)
+    assert not found.bipartite
+    assert any("10 % is a budget" in warning for warning in found.warnings)
+    assert json.loads(json.dumps(found.to_dict()))["method"] == "cld"
+    text = str(found)
+    assert "150 nodes, 300 edges" in text
+    assert "Assumed:" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "warning"),
+    [
+        ({"labels": None, "split": None, "class_names": None}, "the graph has no labels"),
+        ({"attributes": None, "attribute_names": None}, "without attributes"),
+    ],
+)
+def test_check_warns(graph: fc.Graph, change: dict[str, Any], warning: str) -> None:
+    assert any(warning in line for line in fc.check(replace(graph, **change)).warnings)
+
+
+def test_check_of_few_labels_heterophily_and_bipartite_graphs() -> None:
+    labels = [0, 1] * 4
+    square = fc.Graph(8, [[0, 1], [0, 3], [1, 2], [2, 3], [4, 5], [6, 7]], labels=labels)
+    found = fc.check(square)
+    assert found.bipartite
+    assert (found.components, found.isolated_nodes) == (3, 0)
+    told = " ".join(found.warnings)
+    assert "bipartite" in told
+    assert "join different classes" in told
+    assert "only 8 labelled nodes" in told
+    assert found.split is None
+    assert any("random split" in line for line in found.assumptions)
+    assert not fc.check(square.with_edges([[0, 2]])).bipartite
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bipartite_as_networkx_says(seed: int) -> None:
+    network = nx.gnp_random_graph(14, 0.12, seed=seed)
+    adjacency = sp.csr_array(nx.to_scipy_sparse_array(network))
+    if adjacency.nnz:
+        assert fc.check(adjacency).bipartite == nx.is_bipartite(network)
+        assert fc.check(adjacency).components == nx.number_connected_components(network)
+
+
+# Methods of one's own ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Longest(fc.Filter):
+    """Removes edges between distant node numbers."""
+
+    name: ClassVar[str] = "longest"
+    power: float = 1.0
+
+    def suspicion(self, graph: fc.Graph, seed: int) -> fc.Suspicion:
+        return fc.Suspicion(np.diff(graph.edges, axis=1).ravel().astype(float) ** self.power)
+
+
+@pytest.mark.usefixtures("registries")
+def test_a_sanitizer_of_ones_own(graph: fc.Graph, cli: Callable[..., Any]) -> None:
+    assert fc.register_sanitizer(Longest) is Longest
+    result = fc.sanitize(graph, "longest", 5, power=2)
+    longest = graph.edges[np.argsort(-np.diff(graph.edges, axis=1).ravel(), kind="stable")][0]
+    assert result.removed[0].tolist() == longest.tolist()
+    assert "Removes edges between distant node numbers" in " ".join(cli("methods").stdout.split())
+    with pytest.raises(fc.InputError, match="already a method 'longest'"):
+        fc.register_sanitizer(Longest)
+
+
+@pytest.mark.usefixtures("registries")
+def test_what_can_not_be_registered() -> None:
+    with pytest.raises(fc.InputError, match="not a dataclass derived from Attack"):
+        fc.register_attack(Longest)  # type: ignore[type-var]
+    nameless = dataclass(frozen=True)(type("Nameless", (fc.Filter,), {"suspicion": Longest.suspicion}))
+    with pytest.raises(fc.InputError, match="Nameless needs a class attribute `name`"):
+        fc.register_sanitizer(nameless)
+
+
+def test_warnings_of_pyg_do_not_reach_the_user(graph: fc.Graph) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fc.Sanitize("jaccard", budget=3)(to_pyg(graph))
