@@ -87,12 +87,12 @@ def test_fingerprint_follows_what_a_method_can_see() -> None:
 
 def test_the_defender_sees_no_test_labels_but_all_classes() -> None:
     graph = Graph(4, [[0, 1]], labels=[0, 1, 2, 3], split=Split([0], [1], [2, 3]))
-    seen = graph.as_the_defender_sees_it()
+    seen = graph.without_test_labels()
     assert seen.labels is not None
     assert seen.labels.tolist() == [0, 1, -1, -1]
     assert seen.num_classes == 4
     with pytest.raises(InputError, match="split"):
-        Graph(2, [[0, 1]], labels=[0, 1]).as_the_defender_sees_it()
+        Graph(2, [[0, 1]], labels=[0, 1]).without_test_labels()
 
 
 def test_largest_component_keeps_order_names_and_split() -> None:

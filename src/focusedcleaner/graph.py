@@ -380,7 +380,7 @@ class Graph:
     def with_split(self, split: Split | None) -> Self:
         return replace(self, split=split)
 
-    def as_the_defender_sees_it(self) -> Self:
+    def without_test_labels(self) -> Self:
         """The same graph with the labels of training and validation nodes only."""
         if self.labels is None or self.split is None:
             raise InputError("the graph needs labels and a split")
