@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.graph import Graph
-from focusedcleaner.io import SUFFIXES, archive, load_graph, save_graph
+from focusedcleaner.io import SUFFIXES, disk, load_graph, save_graph
 from tests.io.test_round_trips import graphs, relaxed, split
 
 
@@ -223,7 +223,7 @@ def test_an_array_that_claims_more_than_is_there_is_not_allocated(tmp_path: Path
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "LARGEST", 200)
+    monkeypatch.setattr(disk, "SIZE_LIMIT", 200)
     with pytest.raises(InputError, match="its arrays take more than"):
         load_graph(stored(tmp_path))
 
