@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import load_graph, save_graph
-from tests.io.test_round_trips import graphs, plain, relaxed, split
+from tests.io.helpers import graphs, plain, relaxed, split
 
 
 def edges(folder: Path, text: str, nodes: str | None = None) -> Path:
@@ -165,26 +165,6 @@ def test_a_named_node_table_must_be_there_and_be_asked_for_an_edge_list(tmp_path
         load_graph(edges(tmp_path, "a,b\n"), nodes=tmp_path / "absent.csv")
     with pytest.raises(InputError, match=r"graph\.npz: a node table goes with an edge list"):
         load_graph(tmp_path / "graph.npz", nodes=tmp_path / "absent.csv")
-
-
-@pytest.mark.parametrize(
-    "about",
-    [
-        {"names": ("a", "")},
-        {"names": ("a", " b")},
-        {"names": ("a", "b\nc")},
-        {"names": (1, "1")},
-        {"class_names": ("",), "labels": [0, 0]},
-        {"class_names": ("x", "x"), "labels": [0, 1]},
-        {"attributes": np.ones((2, 2)), "attribute_names": ("x", "x")},
-        {"attributes": np.ones((2, 1)), "attribute_names": ("label",)},
-    ],
-)
-@pytest.mark.parametrize("suffix", [".csv", ".graphml"])
-def test_what_would_not_come_back_is_not_written(suffix: str, about: dict[str, object], tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=f"graph{suffix}: "):
-        save_graph(Graph.from_pairs(2, [[0, 1]], **about), tmp_path / f"graph{suffix}")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_long_list_is_read_whole(tmp_path: Path) -> None:

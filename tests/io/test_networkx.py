@@ -1,16 +1,80 @@
-"""GraphML files."""
+"""NetworkX graphs and GraphML files."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import networkx as nx
 import pytest
 from hypothesis import assume, given
 
 from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import load_graph, save_graph
-from tests.io.test_round_trips import graphs, plain, relaxed, split
+from focusedcleaner.io.convert import from_networkx, to_networkx
+from tests.io.helpers import graphs, plain, relaxed, split
+
+
+@relaxed
+@given(graphs())
+def test_networkx_loses_nothing(graph: Graph) -> None:
+    assert from_networkx(to_networkx(graph)) == graph
+
+
+def test_names_that_are_numbers_stay_names() -> None:
+    graph = Graph.from_pairs(2, [[0, 1]], names=(0, 1))
+    assert from_networkx(to_networkx(graph)).names == (0, 1)
+
+
+def test_a_graph_of_ones_own_is_read_by_its_data() -> None:
+    own = nx.Graph()
+    own.add_node("ann", label="spam", split="train", age=30, town="Bern")
+    own.add_node("bob", height=1.5, split="test")
+    own.add_edge("ann", "bob")
+    graph = from_networkx(own)
+    assert graph.names == ("ann", "bob")
+    assert graph.class_names == ("spam",)
+    assert graph.labels.tolist() == [0, -1]  # type: ignore[union-attr]
+    assert graph.split == split([0], [], [1])
+    assert graph.attribute_names == ("age", "height")
+    assert graph.attributes.toarray().tolist() == [[30, 0], [0, 1.5]]  # type: ignore[union-attr]
+
+
+def test_nodes_taken_out_after_conversion_are_simply_gone() -> None:
+    other = to_networkx(Graph.from_pairs(3, [[0, 1], [1, 2]], labels=[0, 1, 1]))
+    other.remove_node(0)
+    assert from_networkx(other) == Graph.from_pairs(2, [[0, 1]], labels=[1, 1], names=(1, 2))
+
+
+def test_directed_weighted_parallel_networkx_graphs_are_warned_of() -> None:
+    with pytest.warns(InputWarning, match="1 edge was given in one direction only"):
+        from_networkx(nx.DiGraph([(0, 1)]))
+    with pytest.warns(InputWarning, match="1 repeated edge was dropped, 1 weight was set to 1"):
+        from_networkx(nx.MultiGraph([(0, 1, {"weight": 2}), (1, 0)]))
+    assert from_networkx(nx.DiGraph([(0, 1), (1, 0)])).num_edges == 1
+
+
+@pytest.mark.parametrize(
+    ("node", "told"),
+    [
+        ({"split": "dev"}, "'dev': it must be train, val, test or empty"),
+        ({"age": float("inf")}, "finite"),
+        ({"age": 10**400}, "too large"),
+    ],
+)
+def test_networkx_node_data_that_make_no_sense_are_refused(node: dict[str, object], told: str) -> None:
+    other = nx.Graph()
+    other.add_node(0, **node)
+    with pytest.raises(InputError, match=told):
+        from_networkx(other)
+
+
+def test_a_label_that_is_no_class_is_refused() -> None:
+    other = to_networkx(Graph.from_pairs(1, [], labels=[0], class_names=("a",)))
+    other.nodes[0]["label"] = "b"
+    with pytest.raises(InputError, match="'b' is not among the class names"):
+        from_networkx(other)
+
 
 KEYS = """<key id="l" for="node" attr.name="label" attr.type="string"/>
 <key id="s" for="node" attr.name="split" attr.type="string"/>
