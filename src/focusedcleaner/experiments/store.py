@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from focusedcleaner.datasets.sources import cache_folder
+from focusedcleaner.datasets.published import cache_folder
 from focusedcleaner.errors import InputError
 from focusedcleaner.experiments.cells import Cell
 from focusedcleaner.experiments.compute import Arrays, Outcome, Values
