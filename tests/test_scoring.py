@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from focusedcleaner.budget import Budget, edges_allowed
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.scoring import Score, score, victim_auc
@@ -56,24 +55,3 @@ def test_victim_auc() -> None:
     assert victim_auc([0.9, 0.1, 0.8, 0.2], poisoned=poisoned, clean=clean) == 1.0
     assert victim_auc([0.1, 0.9, 0.2, 0.8], poisoned=poisoned, clean=clean) == 0.0
     assert math.isnan(victim_auc([0, 0, 0, 0], poisoned=clean, clean=clean))
-
-
-@pytest.mark.parametrize(
-    ("budget", "edges"),
-    [("10%", 55), (0.1, 55), ("0.1", 55), (10, 10), ("10", 10), (" 7 % ", 38), ("100%", 550), ("0.29", 159), (1, 1)],
-)
-def test_budgets_that_people_write(budget: Budget, edges: int) -> None:
-    assert edges_allowed(budget, 550) == edges
-
-
-@pytest.mark.parametrize(
-    "budget", [0, -1, "0", "-1", "-5%", "0%", "300%", "abc", "", 551, "1.5", 1.0, 2.5, "1e-9", "nan"]
-)
-def test_budgets_that_can_not_be(budget: Budget) -> None:
-    with pytest.raises(InputError, match="budget"):
-        edges_allowed(budget, 550)
-
-
-def test_the_power_of_an_attack_is_called_so() -> None:
-    with pytest.raises(InputError, match="power 0 is not above 0"):
-        edges_allowed(0, 10, what="power")

@@ -17,7 +17,7 @@ from focusedcleaner.datasets.download import Progress, Unavailable, fetch, reaso
 from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import load_graph, save_graph
-from focusedcleaner.io.disk import checksum, write_files
+from focusedcleaner.io.disk import checksum, prefix_errors, write_files
 
 DATA, CACHE = "FOCUSEDCLEANER_DATA", "FOCUSEDCLEANER_CACHE"
 """The environment variables that name the data folder and the cache; an empty value counts as unset."""
@@ -169,12 +169,10 @@ def _in_data_folder(entry: DatasetInfo) -> DatasetInfo | None:
     if folder is None:
         return None
     path = folder / entry.filename
-    try:
+    with prefix_errors(path):
         if not path.is_file():
             return None
         actual = checksum(path)
-    except OSError as error:
-        raise InputError(f"{path} can't be read: {reason(error)}") from None
     if actual != entry.sha256:
         raise InputError(
             f"{path}, in the folder that {DATA} names, is not the published {entry.filename}: "

@@ -16,19 +16,8 @@ import scipy.sparse as sp
 
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import UNKNOWN, Graph, IntArray
+from focusedcleaner.io import node_text
 from focusedcleaner.io.disk import checked_file, prefix_errors, write_files
-from focusedcleaner.io.node_text import (
-    RESERVED,
-    attribute_keys,
-    checked_texts,
-    class_words,
-    id_texts,
-    names_of_keys,
-    parse_ids,
-    parse_labels,
-    parse_split,
-    split_words,
-)
 from focusedcleaner.io.simplify import simple_edges, whole_labels
 
 if TYPE_CHECKING:
@@ -54,11 +43,11 @@ def to_networkx(graph: Graph) -> nx.Graph:
     """Convert to a NetworkX graph of nodes by name, with `label`, `split` and non-zero attributes as node data."""
     import networkx as nx
 
-    keys, words = attribute_keys(graph), class_words(graph)
+    keys, words = node_text.attribute_keys(graph), node_text.class_words(graph)
     result = nx.Graph()
     result.add_nodes_from(map(graph.name, range(graph.num_nodes)))
     result.add_edges_from((graph.name(u), graph.name(v)) for u, v in graph.edges.tolist())
-    for node, (data, part) in enumerate(zip(result.nodes.values(), split_words(graph), strict=True)):
+    for node, (data, part) in enumerate(zip(result.nodes.values(), node_text.split_words(graph), strict=True)):
         if graph.labels is not None and graph.labels[node] != UNKNOWN:
             label = int(graph.labels[node])
             data["label"] = label if graph.class_names is None else words[label]
@@ -91,7 +80,7 @@ def load_graphml(path: Path) -> Graph:
                 graph.graph[METADATA] = json.loads(metadata)
             except (ValueError, RecursionError):
                 raise InputError(f"its graph data {METADATA!r} is not JSON") from None
-        return _converted(graph, names=parse_ids([str(node) for node in graph]), source=str(path))
+        return _converted(graph, names=node_text.parse_ids([str(node) for node in graph]), source=str(path))
 
 
 def save_graphml(graph: Graph, path: Path) -> None:
@@ -99,9 +88,9 @@ def save_graphml(graph: Graph, path: Path) -> None:
     import networkx as nx
 
     with prefix_errors(path):
-        checked_texts(graph.class_names or (), "class name")
-        checked_texts(graph.attribute_names or (), "attribute name")
-        texts = id_texts(graph)
+        node_text.checked_texts(graph.class_names or (), "class name")
+        node_text.checked_texts(graph.attribute_names or (), "attribute name")
+        texts = node_text.id_texts(graph)
         result = to_networkx(graph)
         result = nx.relabel_nodes(result, dict(zip(result, texts, strict=True)))
         result.graph[METADATA] = json.dumps(result.graph[METADATA], sort_keys=True)
@@ -163,7 +152,7 @@ def _converted(graph: nx.Graph, *, names: tuple[Hashable, ...] | None, source: s
         edges,
         attributes=attributes,
         labels=labels,
-        split=parse_split(words) if metadata.get("split") or any(words) else None,
+        split=node_text.parse_split(words) if metadata.get("split") or any(words) else None,
         names=names,
         class_names=class_names,
         attribute_names=attribute_names,
@@ -195,7 +184,7 @@ def _labels(nodes: list[dict[str, Any]], metadata: dict[str, Any]) -> tuple[IntA
         return whole_labels([UNKNOWN if label is None else label for label in labels]), None
     words = ["" if label is None or label != label else label for label in labels]
     words = [int(word) if isinstance(word, float) and word.is_integer() else word for word in words]
-    return parse_labels(words) if any(word != "" for word in words) else (None, None)
+    return node_text.parse_labels(words) if any(word != "" for word in words) else (None, None)
 
 
 def _attributes(
@@ -203,7 +192,7 @@ def _attributes(
 ) -> tuple[sp.csr_array | None, tuple[str, ...] | None]:
     """N × F attributes and their names: all node data that are numbers on every node that has them."""
     keys = dict.fromkeys(metadata.get("attributes") or ())
-    keys.update(dict.fromkeys(key for data in nodes for key in data if key not in RESERVED))
+    keys.update(dict.fromkeys(key for data in nodes for key in data if key not in node_text.RESERVED))
     for data in nodes:
         for key in [key for key, value in data.items() if key in keys and not isinstance(value, Real)]:
             del keys[key]
@@ -220,4 +209,4 @@ def _attributes(
         raise InputError("an attribute is too large a number") from None
     matrix = sp.csr_array((array, (np.array(rows, np.int64), np.array(columns, np.int64))), (len(nodes), len(keys)))
     names = tuple(map(str, keys))
-    return matrix, names if metadata.get("attributes_named") else names_of_keys(names)
+    return matrix, names if metadata.get("attributes_named") else node_text.names_of_keys(names)

@@ -15,20 +15,8 @@ import scipy.sparse as sp
 
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import PARTS, UNKNOWN, FloatArray, Graph, IntArray
+from focusedcleaner.io import node_text
 from focusedcleaner.io.disk import prefix_errors, read_text, write_files
-from focusedcleaner.io.node_text import (
-    RESERVED,
-    all_integers,
-    attribute_keys,
-    checked_texts,
-    class_words,
-    id_texts,
-    names_of_keys,
-    parse_ids,
-    parse_labels,
-    parse_split,
-    split_words,
-)
 from focusedcleaner.io.simplify import simple_edges
 
 NODES_SUFFIX = ".nodes.csv"
@@ -67,7 +55,7 @@ def load_table(path: Path, nodes: Path | None = None) -> Graph:
         with prefix_errors(nodes):
             ids, parts = _node_table(_read(nodes))
     with prefix_errors(path):
-        names = parse_ids(ids)
+        names = node_text.parse_ids(ids)
         pairs = _numbered(edge_list, ids)
         edges = simple_edges(pairs, len(ids), source=str(path), both_ways=False, weights=edge_list.weights, names=names)
         return Graph(len(ids), edges, names=names, **parts)
@@ -162,11 +150,10 @@ def _ids(edge_list: _EdgeList) -> list[str]:
     if "" in ids:
         line = next(line for pair, line in zip(edge_list.pairs, edge_list.lines, strict=True) if "" in pair)
         raise InputError(f"line {line}: a node id is empty")
-    if all_integers(ids):
+    if node_text.all_integers(ids):
         return sorted(ids, key=int)
-    first, others = edge_list.pairs[0], edge_list.pairs[1:]
-    looks_like_header = others and not all_integers(first) and all_integers(chain.from_iterable(others))
-    if looks_like_header and not edge_list.has_header:
+    others = edge_list.pairs[1:]
+    if not edge_list.has_header and others and node_text.all_integers(chain.from_iterable(others)):
         raise InputError(f"line {edge_list.lines[0]}: looks like a header: call the columns source, target and weight")
     return ids
 
@@ -187,7 +174,7 @@ def _numbered(edge_list: _EdgeList, ids: Sequence[str]) -> IntArray:
 
 def _node_table(table: _Table) -> tuple[list[str], dict[str, Any]]:
     """N ids, and labels, split and attributes as `Graph` takes them."""
-    header = [cell.lower() if cell.lower() in RESERVED else cell for cell in table.header]
+    header = [cell.lower() if cell.lower() in node_text.RESERVED else cell for cell in table.header]
     if "id" not in header:
         raise InputError("the node table needs a header with a column called id")
     if len(set(header)) < len(header):
@@ -198,18 +185,18 @@ def _node_table(table: _Table) -> tuple[list[str], dict[str, Any]]:
     _check_ids(ids, body.lines)
     parts: dict[str, Any] = {}
     if "label" in header:
-        parts["labels"], parts["class_names"] = parse_labels(body.column(header.index("label")))
+        parts["labels"], parts["class_names"] = node_text.parse_labels(body.column(header.index("label")))
     if "split" in header:
         words = body.column(header.index("split"))
         for word, line in zip(words, body.lines, strict=True):
             if word not in ("", *PARTS):
                 raise InputError(f"line {line}: the split {word!r} must be train, val, test or empty")
-        parts["split"] = parse_split(words)
-    keys = [cell for cell in header if cell not in RESERVED]
+        parts["split"] = node_text.parse_split(words)
+    keys = [cell for cell in header if cell not in node_text.RESERVED]
     if keys:
         columns = [body.numbers(header.index(key), f"value of {key!r}") for key in keys]
         parts["attributes"] = sp.hstack([sp.csc_array(column[:, None]) for column in columns], format="csr")
-        parts["attribute_names"] = names_of_keys(keys)
+        parts["attribute_names"] = node_text.names_of_keys(keys)
     return ids, parts
 
 
@@ -233,7 +220,7 @@ def save_table(graph: Graph, path: Path) -> None:
     with prefix_errors(path):
         if path.name.endswith(NODES_SUFFIX):
             raise InputError("is the name of a node table: give the edge list's")
-        ids = id_texts(graph)
+        ids = node_text.id_texts(graph)
         edges = [[ids[u], ids[v]] for u, v in graph.edges.tolist()]
         contents = {
             nodes_path(path): _csv(*_node_columns(graph, ids)),
@@ -247,15 +234,15 @@ def _node_columns(graph: Graph, ids: list[str]) -> tuple[list[str], list[list[st
     header, rows = ["id"], [[name] for name in ids]
     if graph.labels is not None:
         header.append("label")
-        words = checked_texts(class_words(graph), "class name")
+        words = node_text.checked_texts(node_text.class_words(graph), "class name")
         for row, label in zip(rows, graph.labels.tolist(), strict=True):
             row.append("" if label == UNKNOWN else words[label])
     if graph.split is not None:
         header.append("split")
-        for row, word in zip(rows, split_words(graph), strict=True):
+        for row, word in zip(rows, node_text.split_words(graph), strict=True):
             row.append(word)
     if graph.attributes is not None:
-        header += checked_texts(attribute_keys(graph), "attribute name")
+        header += node_text.checked_texts(node_text.attribute_keys(graph), "attribute name")
         for node, row in enumerate(rows):
             # repr is the shortest text that is read as the same number.
             row += (repr(value).removesuffix(".0") for value in graph.attributes[[node]].toarray()[0].tolist())
