@@ -365,7 +365,7 @@ class Graph:
             if len(unlabelled):
                 raise InputError(f"{part} node {self.name(unlabelled[0])} has no label ({len(unlabelled)} such nodes)")
         if len(np.unique(self.labels[self.split.train])) < 2:
-            raise InputError("the training nodes are all of one class: there is nothing to tell apart")
+            raise InputError("the training nodes are all of one class: at least two are needed")
 
     def with_split(self, split: Split | None) -> Self:
         return replace(self, split=split)

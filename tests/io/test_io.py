@@ -14,7 +14,7 @@ from focusedcleaner.io import SUFFIXES, load_graph, save_graph
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_missing_files_and_folders_are_told(suffix: str, tmp_path: Path) -> None:
+def test_missing_files_and_folders_are_reported(suffix: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=f"absent{suffix}: there is no such file"):
         load_graph(tmp_path / f"absent{suffix}")
     (tmp_path / f"folder{suffix}").mkdir()
@@ -25,7 +25,7 @@ def test_missing_files_and_folders_are_told(suffix: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_a_folder_that_is_not_there_is_told_on_saving(suffix: str, tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported_on_saving(suffix: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no folder"):
         save_graph(Graph.from_pairs(1, []), tmp_path / "absent" / f"graph{suffix}")
     (tmp_path / "file").write_text("")
@@ -34,7 +34,7 @@ def test_a_folder_that_is_not_there_is_told_on_saving(suffix: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", ["graph.txt", "graph", "graph.npz.bak"])
-def test_an_unknown_suffix_is_told_with_the_known_ones(name: str, tmp_path: Path) -> None:
+def test_an_unknown_suffix_is_refused_with_the_known_ones(name: str, tmp_path: Path) -> None:
     for attempt in (lambda: load_graph(tmp_path / name), lambda: save_graph(Graph.from_pairs(1, []), tmp_path / name)):
         with pytest.raises(InputError, match=r"must end in \.npz, \.csv, \.graphml"):
             attempt()
@@ -42,5 +42,5 @@ def test_an_unknown_suffix_is_told_with_the_known_ones(name: str, tmp_path: Path
 
 def test_reading_files_needs_neither_torch_nor_networkx() -> None:
     loaded = "import sys, focusedcleaner.io; print('torch' in sys.modules, 'networkx' in sys.modules)"
-    told = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
-    assert told.stdout.split() == ["False", "False"]
+    done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]

@@ -26,7 +26,7 @@ def test_names_that_are_numbers_stay_names() -> None:
     assert from_networkx(to_networkx(graph)).names == (0, 1)
 
 
-def test_a_graph_of_ones_own_is_read_by_its_data() -> None:
+def test_node_data_of_any_networkx_graph_are_read() -> None:
     own = nx.Graph()
     own.add_node("ann", label="spam", split="train", age=30, town="Bern")
     own.add_node("bob", height=1.5, split="test")
@@ -40,7 +40,7 @@ def test_a_graph_of_ones_own_is_read_by_its_data() -> None:
     assert graph.attributes.toarray().tolist() == [[30, 0], [0, 1.5]]  # type: ignore[union-attr]
 
 
-def test_nodes_taken_out_after_conversion_are_simply_gone() -> None:
+def test_nodes_removed_after_conversion_stay_removed() -> None:
     other = to_networkx(Graph.from_pairs(3, [[0, 1], [1, 2]], labels=[0, 1, 1]))
     other.remove_node(0)
     assert from_networkx(other) == Graph.from_pairs(2, [[0, 1]], labels=[1, 1], names=(1, 2))
@@ -55,17 +55,17 @@ def test_directed_weighted_parallel_networkx_graphs_are_warned_of() -> None:
 
 
 @pytest.mark.parametrize(
-    ("node", "told"),
+    ("node", "message"),
     [
         ({"split": "dev"}, "'dev': it must be train, val, test or empty"),
         ({"age": float("inf")}, "finite"),
         ({"age": 10**400}, "too large"),
     ],
 )
-def test_networkx_node_data_that_make_no_sense_are_refused(node: dict[str, object], told: str) -> None:
+def test_invalid_node_data_are_refused(node: dict[str, object], message: str) -> None:
     other = nx.Graph()
     other.add_node(0, **node)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         from_networkx(other)
 
 
@@ -109,7 +109,7 @@ def test_graphml_loses_nothing_but_the_kind_of_mixed_ids(graph: Graph, tmp_path:
     assert (tmp_path / "graph.graphml").read_bytes() == first
 
 
-def test_a_file_of_ones_own_is_read_by_its_keys(tmp_path: Path) -> None:
+def test_node_data_of_any_graphml_file_are_read(tmp_path: Path) -> None:
     body = """<node id="x"><data key="l">spam</data><data key="s">train</data><data key="a">3</data></node>
     <node id="y"><data key="n">yes</data><data key="l"/></node><node id="z"><data key="l">ham</data></node>
     <edge source="x" target="z"/>"""
@@ -156,7 +156,7 @@ def test_a_document_type_is_refused_in_any_encoding(before: str, encoding: str, 
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         ("<node", "is not XML"),
         ("", "the graph is empty"),
@@ -170,16 +170,16 @@ def test_a_document_type_is_refused_in_any_encoding(before: str, encoding: str, 
         ('<node id="x"/><edge source="x" target="y" directed="true"/>', "directed=true"),
     ],
 )
-def test_graphml_that_makes_no_graph_is_refused(body: str, told: str, tmp_path: Path) -> None:
+def test_invalid_graphml_is_refused(body: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         load_graph(graphml(tmp_path, body))
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert str(error.value).startswith(f"{tmp_path}/graph.graphml: ")
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("about", ["{", "[]", '{"class_names": [1]}', '{"notes": {"a": 1}}', '{"attributes": "x"}'])
-def test_our_own_data_are_not_trusted(about: str, tmp_path: Path) -> None:
+def test_metadata_from_a_file_are_checked(about: str, tmp_path: Path) -> None:
     keys = '<key id="f" for="graph" attr.name="focusedcleaner" attr.type="string"/>'
     with pytest.raises(InputError, match="its graph data 'focusedcleaner'"):
         load_graph(graphml(tmp_path, f'{NODES}<data key="f">{about}</data>', keys=keys))

@@ -36,7 +36,7 @@ def test_names_that_are_neither_text_nor_number_are_refused(suffix: str, name: o
     ],
 )
 @pytest.mark.parametrize("suffix", [".csv", ".graphml"])
-def test_what_would_not_come_back_is_not_written(suffix: str, about: dict[str, object], tmp_path: Path) -> None:
+def test_text_that_would_not_be_read_back_is_not_written(suffix: str, about: dict[str, object], tmp_path: Path) -> None:
     with pytest.raises(InputError, match=f"graph{suffix}: "):
         save_graph(Graph.from_pairs(2, [[0, 1]], **about), tmp_path / f"graph{suffix}")
     assert list(tmp_path.iterdir()) == []

