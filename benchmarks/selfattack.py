@@ -102,7 +102,7 @@ def judged(poisoned: Graph) -> tuple[PlantedEdgeEM, list[Posterior]]:
     """All rounds of the sanitizer with its own settings."""
     how = SelfAttack()
     inquiry = PlantedEdgeEM.of(
-        poisoned.as_the_defender_sees_it(), attackers(how.attackers), rounds=how.rounds, trees=how.trees, seed=0
+        poisoned.without_test_labels(), attackers(how.attackers), rounds=how.rounds, trees=how.trees, seed=0
     )
     opinions: list[Posterior] = []
     for number in range(how.rounds):

@@ -13,7 +13,7 @@ from focusedcleaner.graph import Graph, Split
 from tests.strategies import labelled_graphs
 
 
-def test_given_arrays_are_copied_and_can_not_be_written_to() -> None:
+def test_arrays_are_copied_and_read_only() -> None:
     edges, labels = np.array([[0, 1], [1, 2]]), np.array([0, 1, 1])
     attributes = sp.csr_array(np.eye(3))
     graph = Graph(3, edges, attributes=attributes, labels=labels)
@@ -53,7 +53,7 @@ def test_given_arrays_are_copied_and_can_not_be_written_to() -> None:
         (lambda: Split.random([0, 1], train=0.9, val=0.5), "not possible"),
     ],
 )
-def test_what_can_not_be_is_refused(make: object, says: str) -> None:
+def test_invalid_graphs_and_splits_are_refused(make: object, says: str) -> None:
     assert callable(make)
     with pytest.raises(InputError, match=says):
         make()
@@ -85,14 +85,14 @@ def test_fingerprint_follows_what_a_method_can_see() -> None:
     assert len({graph.fingerprint(), *(other.fingerprint() for other in others)}) == 5
 
 
-def test_the_defender_sees_no_test_labels_but_all_classes() -> None:
+def test_without_test_labels_keeps_all_classes() -> None:
     graph = Graph(4, [[0, 1]], labels=[0, 1, 2, 3], split=Split([0], [1], [2, 3]))
-    seen = graph.as_the_defender_sees_it()
+    seen = graph.without_test_labels()
     assert seen.labels is not None
     assert seen.labels.tolist() == [0, 1, -1, -1]
     assert seen.num_classes == 4
     with pytest.raises(InputError, match="split"):
-        Graph(2, [[0, 1]], labels=[0, 1]).as_the_defender_sees_it()
+        Graph(2, [[0, 1]], labels=[0, 1]).without_test_labels()
 
 
 def test_largest_component_keeps_order_names_and_split() -> None:

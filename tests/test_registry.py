@@ -22,7 +22,7 @@ METHODS: list[Method[Any]] = [method for registry in REGISTRIES for method in re
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_every_method_can_be_made_and_goes_by_its_own_name(method: Method[Any]) -> None:
+def test_every_method_can_be_built_and_has_its_name(method: Method[Any]) -> None:
     assert method.make({}).name == method.name
 
 
@@ -78,12 +78,12 @@ def test_a_part_may_be_given_ready() -> None:
         ({"tau": 2}, "tau and beta lie between 0 and 1"),
     ],
 )
-def test_wrong_settings_are_told(settings: dict[str, Any], message: str) -> None:
+def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         sanitizer("cld", **settings)
 
 
-def test_unknown_names_are_told_with_the_known_ones() -> None:
+def test_unknown_names_are_refused_with_the_known_ones() -> None:
     with pytest.raises(InputError, match="there is no method 'x'; there are cld, lp, focused-none"):
         sanitizer("x")
     with pytest.raises(InputError, match="there is no attack 'x'; there are dice, random"):

@@ -26,7 +26,7 @@ from focusedcleaner.settings import Setting, parse_pairs, settings_of
         (str, False, "none", "none"),
     ],
 )
-def test_reads_what_is_meant(kind: type, optional: bool, given: object, meant: object) -> None:
+def test_text_and_values_are_converted(kind: type, optional: bool, given: object, meant: object) -> None:
     value = Setting("x", kind, optional).read(given)
     assert value == meant
     assert type(value) is type(meant)
@@ -48,7 +48,7 @@ def test_reads_what_is_meant(kind: type, optional: bool, given: object, meant: o
         (str, 3, "x must be text, not 3"),
     ],
 )
-def test_refuses_anything_else(kind: type, given: Any, message: str) -> None:
+def test_other_values_are_refused(kind: type, given: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         Setting("x", kind).read(given)
     assert str(caught.value) == message

@@ -1,4 +1,4 @@
-"""How many edges may be changed: a number, a fraction or a percentage."""
+"""Budgets: how many edges a method may change, as a number, a fraction or a percentage."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ Budget = int | float | str
 """A number of edges (``500``), a fraction of the edges (``0.1``) or a percentage of them (``"10%"``)."""
 
 AUTO = "auto"
-"""The budget of a method that is to say itself how many edges have to go."""
+"""The budget that lets the method decide how many edges to remove."""
 
 DEFAULT = 0.1
-"""The budget where none is given and the method can't say."""
+"""The budget of a method that can't decide itself, where none is given."""
 
 _PERCENT = re.compile(r"\s*([+-]?\d+(?:\.\d*)?|[+-]?\.\d+)\s*%\s*")
 
 
 def is_auto(budget: Budget) -> bool:
-    """Whether the number of edges is left to the method.
+    """Whether the method decides the number of edges.
 
     >>> is_auto("Auto"), is_auto("10%")
     (True, False)
@@ -28,7 +28,7 @@ def is_auto(budget: Budget) -> bool:
 
 
 def edges_allowed(budget: Budget, num_edges: int, *, what: str = "budget") -> int:
-    """The budget in edges, rounded down.
+    """Convert a budget to a number of edges, rounded down.
 
     >>> edges_allowed("10%", 5567), edges_allowed(0.1, 5567), edges_allowed(300, 5567)
     (556, 556, 300)
@@ -38,7 +38,7 @@ def edges_allowed(budget: Budget, num_edges: int, *, what: str = "budget") -> in
         raise InputError(f"{what} {budget} is not above 0")
     if fraction and value > 1:
         raise InputError(f"{what} {budget} is more than all {num_edges:,} edges (100%)")
-    # The small addition keeps 0.07 · 100 = 7.000000000000001 and 0.29 · 100 = 28.999999999999996 what they mean.
+    # The tolerance makes 0.29 · 100 = 28.999999999999996 allow 29 edges.
     allowed = int(value * num_edges + 1e-9) if fraction else int(value)
     if allowed > num_edges:
         raise InputError(f"{what} {budget} is more than the graph's {num_edges:,} edges")
@@ -48,8 +48,8 @@ def edges_allowed(budget: Budget, num_edges: int, *, what: str = "budget") -> in
 
 
 def _read(budget: Budget, what: str) -> tuple[float, bool]:
-    """The number, and whether it is a fraction."""
-    help_text = f"{what} {budget!r} is neither a number of edges (500), a fraction (0.1) nor a percentage (10%)"
+    """The number, and whether it is a fraction of the edges."""
+    message = f"{what} {budget!r} is neither a number of edges (500), a fraction (0.1) nor a percentage (10%)"
     if isinstance(budget, str):
         percent = _PERCENT.fullmatch(budget)
         if percent:
@@ -57,10 +57,10 @@ def _read(budget: Budget, what: str) -> tuple[float, bool]:
         try:
             number = float(budget)
         except ValueError:
-            raise InputError(help_text) from None
+            raise InputError(message) from None
         return (number, False) if re.fullmatch(r"\s*[+-]?\d+\s*", budget) else _read(number, what)
     if isinstance(budget, bool) or budget != budget:
-        raise InputError(help_text)
+        raise InputError(message)
     if isinstance(budget, float) and budget >= 1:
         raise InputError(f"{what} {budget:g} is not below 1: write {100 * budget:g}% or a whole number of edges")
     return float(budget), isinstance(budget, float)

@@ -1,4 +1,4 @@
-"""The one value that flows through everything: an undirected attributed graph, immutable."""
+"""The undirected attributed graph that every method takes, its split, and integer keys for node pairs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,35 @@ BoolArray = NDArray[np.bool_]
 _T = TypeVar("_T", bound=np.generic)
 
 UNKNOWN = -1
-"""The label of a node whose class is not known."""
+"""The label of a node whose class is unknown."""
+
+PARTS = ("train", "val", "test")
+"""The three parts of a split."""
+
+
+def pair_keys(pairs: IntArray, num_nodes: int) -> IntArray:
+    """One number per pair, u·N + v, for set operations on pairs (P × 2); sorted pairs have sorted keys.
+
+    >>> pair_keys(np.array([[0, 1], [1, 2]]), 3)
+    array([1, 5])
+    """
+    keys: IntArray = pairs[:, 0] * num_nodes + pairs[:, 1]
+    return keys
+
+
+def pairs_of_keys(keys: IntArray, num_nodes: int) -> IntArray:
+    """The pairs (P × 2) of these keys; inverts `pair_keys`.
+
+    >>> pairs_of_keys(np.array([1, 5]), 3)
+    array([[0, 1],
+           [1, 2]])
+    """
+    return np.stack(np.divmod(keys, num_nodes), axis=1)
+
+
+def no_pairs() -> IntArray:
+    """An empty list of pairs, 0 × 2."""
+    return np.empty((0, 2), dtype=np.int64)
 
 
 def _frozen(array: NDArray[_T]) -> NDArray[_T]:
@@ -37,34 +65,9 @@ def _integers(values: ArrayLike, what: str) -> IntArray:
     return np.array(array, dtype=np.int64)
 
 
-def pair_keys(pairs: IntArray, num_nodes: int) -> IntArray:
-    """One number per pair, u·N + v, for set operations on pairs (P × 2); sorted pairs have sorted keys.
-
-    >>> pair_keys(np.array([[0, 1], [1, 2]]), 3)
-    array([1, 5])
-    """
-    keys: IntArray = pairs[:, 0] * num_nodes + pairs[:, 1]
-    return keys
-
-
-def pairs_of_keys(keys: IntArray, num_nodes: int) -> IntArray:
-    """The pairs (P × 2) that `pair_keys` was given.
-
-    >>> pairs_of_keys(np.array([1, 5]), 3)
-    array([[0, 1],
-           [1, 2]])
-    """
-    return np.stack(np.divmod(keys, num_nodes), axis=1)
-
-
-def no_pairs() -> IntArray:
-    """An empty list of pairs, 0 × 2."""
-    return np.empty((0, 2), dtype=np.int64)
-
-
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Which nodes a model trains on, validates on and is tested on: three disjoint lists of node numbers.
+    """Training, validation and test nodes: three disjoint lists of node numbers.
 
     >>> Split([0, 3], [1], [2, 4]).train
     array([0, 3])
@@ -74,18 +77,17 @@ class Split:
     val: IntArray
     test: IntArray
 
-    if TYPE_CHECKING:  # anything that is like an array is taken, and becomes one
+    if TYPE_CHECKING:  # the constructor takes anything array-like
 
         def __init__(self, train: ArrayLike, val: ArrayLike, test: ArrayLike) -> None: ...
 
     def __post_init__(self) -> None:
-        for name in ("train", "val", "test"):
-            nodes = _integers(getattr(self, name), f"the split's {name} list")
+        for part in PARTS:
+            nodes = _integers(getattr(self, part), f"the split's {part} list")
             if nodes.ndim != 1:
-                raise InputError(f"the split's {name} list must be flat")
-            object.__setattr__(self, name, _frozen(np.sort(nodes)))
-        everyone = np.concatenate([self.train, self.val, self.test])
-        nodes, counts = np.unique(everyone, return_counts=True)
+                raise InputError(f"the split's {part} list must be flat")
+            object.__setattr__(self, part, _frozen(np.sort(nodes)))
+        nodes, counts = np.unique(np.concatenate([self.train, self.val, self.test]), return_counts=True)
         if len(nodes) and nodes[0] < 0:
             raise InputError(f"the split names node {nodes[0]}: node numbers start at 0")
         if (counts > 1).any():
@@ -93,76 +95,74 @@ class Split:
 
     @property
     def largest(self) -> int:
-        """The largest node number named, −1 where none is."""
-        return max((int(part[-1]) for part in (self.train, self.val, self.test) if len(part)), default=-1)
+        """The largest node number in the split, −1 if it is empty."""
+        return max((int(nodes[-1]) for nodes in (self.train, self.val, self.test) if len(nodes)), default=-1)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Split) and all(
-            np.array_equal(getattr(self, part), getattr(other, part)) for part in ("train", "val", "test")
+            np.array_equal(getattr(self, part), getattr(other, part)) for part in PARTS
         )
 
     __hash__ = None  # type: ignore[assignment]
 
     @classmethod
     def random(cls, labels: ArrayLike, *, seed: int = 0, train: float = 0.1, val: float = 0.1) -> Self:
-        """Draw a stratified split: each class gives its share to each part; what is left is tested on.
+        """Draw a stratified split; nodes that are neither for training nor for validation are test nodes.
 
-        Where labels are unknown (−1), the labelled nodes alone are shared out between training and validation, in the
-        proportion of ``train`` to ``val``, and all others are tested on.
+        If some labels are unknown (−1), the labelled nodes are divided between training and validation alone, in the
+        proportion ``train`` to ``val``, and all other nodes are test nodes.
 
         >>> split = Split.random([0] * 50 + [1] * 50, seed=1)
         >>> len(split.train), len(split.val), len(split.test)
         (10, 10, 80)
         """
-        known = _integers(labels, "labels")
+        classes = _integers(labels, "labels")
         if not (train > 0 and val >= 0 and train + val <= 1):
             raise InputError(f"a split of {train:g} for training and {val:g} for validation is not possible")
-        labelled = np.flatnonzero(known != UNKNOWN)
-        if len(labelled) < len(known):
+        labelled = np.flatnonzero(classes != UNKNOWN)
+        if len(labelled) < len(classes):
             train, val = train / (train + val), val / (train + val)
-        rng = np.random.default_rng(seed)
-        shuffled = rng.permutation(labelled)
-        chosen = _stratified(known[shuffled], train)
-        rest = shuffled[~chosen]
-        share = val / (1 - train) if train < 1 else 0.0
-        validates = _stratified(known[rest], share)
-        taken = np.zeros(len(known), dtype=bool)
-        taken[shuffled[chosen]] = taken[rest[validates]] = True
-        return cls(shuffled[chosen], rest[validates], np.flatnonzero(~taken))
+        shuffled = np.random.default_rng(seed).permutation(labelled)
+        in_train = _stratified(classes[shuffled], train)
+        rest = shuffled[~in_train]
+        in_val = _stratified(classes[rest], val / (1 - train) if train < 1 else 0.0)
+        tested = np.ones(len(classes), dtype=bool)
+        tested[shuffled[in_train]] = tested[rest[in_val]] = False
+        return cls(shuffled[in_train], rest[in_val], np.flatnonzero(tested))
 
 
 def _stratified(labels: IntArray, share: float) -> BoolArray:
-    """Pick round(share · n) places so that each class gives its share, by largest remainders."""
-    classes, where, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    """Pick round(share · n) positions, each class by its share, rounded by largest remainders."""
+    _, class_of, counts = np.unique(labels, return_inverse=True, return_counts=True)
     quota = counts * share
     take = np.floor(quota).astype(int)
     missing = round(len(labels) * share) - take.sum()
-    # A class that would give nobody comes first: a class without a training node can't be learnt.
+    # Classes without a node come first: a class without a training node can't be learnt.
     order = np.lexsort((-(quota - take), take > 0))
     take[order[:missing]] += 1
-    position = np.empty(len(labels), dtype=int)
-    for number in range(len(classes)):
-        mine = where == number
-        position[mine] = np.arange(mine.sum())
-    picked: BoolArray = position < take[where]
+    rank = np.empty(len(labels), dtype=int)
+    for number, count in enumerate(counts):
+        rank[class_of == number] = np.arange(count)
+    picked: BoolArray = rank < take[class_of]
     return picked
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """An undirected graph without self-loops and parallel edges, with what is known about its nodes.
+    """An immutable undirected graph without self-loops and parallel edges, with node attributes and labels.
 
     Args:
         num_nodes: N; nodes are numbered 0 … N−1.
         edges: E × 2 node numbers, each edge once, the smaller number first, sorted.
-        attributes: N × F sparse and finite, or None where nodes have no attributes.
+        attributes: N × F sparse and finite, or None.
         labels: N class numbers, −1 where unknown, or None.
         split: training, validation and test nodes, or None.
-        names: N ids as the graph's owner knows the nodes, or None where they are their numbers.
-        class_names: what the classes are called, in the order of their numbers.
-        attribute_names: what the attributes are called.
+        names: N node ids of the user's own, or None where they are the node numbers.
+        class_names: the names of the classes, in the order of their numbers.
+        attribute_names: F names of the attributes.
+        notes: where the graph came from, for people.
 
-    Whatever is given is copied and can't be written to. Use `from_pairs` for edges in any order and direction.
+    Arrays are copied and made read-only. `from_pairs` takes edges in any order and direction.
 
     >>> path = Graph(3, [[0, 1], [1, 2]], labels=[0, 0, 1])
     >>> path.num_edges, path.degrees
@@ -178,9 +178,8 @@ class Graph:
     class_names: tuple[str, ...] | None = None
     attribute_names: tuple[str, ...] | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
-    """Where the graph came from, for people."""
 
-    if TYPE_CHECKING:  # anything that is like an array is taken, and becomes one
+    if TYPE_CHECKING:  # the constructor takes anything array-like
 
         def __init__(
             self,
@@ -199,13 +198,9 @@ class Graph:
         if self.num_nodes < 1:
             raise InputError("the graph is empty: it has no nodes")
         edges = _integers(self.edges, "edges").reshape(-1, 2)
-        if len(edges):
-            if edges.min() < 0 or edges.max() >= self.num_nodes:
-                wrong = edges.min() if edges.min() < 0 else edges.max()
-                raise InputError(f"an edge names node {wrong}, but nodes are numbered 0 to {self.num_nodes - 1}")
-            ascending = np.diff(pair_keys(edges, self.num_nodes)) > 0
-            if (edges[:, 0] >= edges[:, 1]).any() or not ascending.all():
-                raise InputError("edges must be unique, sorted and have the smaller node first: use Graph.from_pairs")
+        check_node_numbers(edges, self.num_nodes)
+        if (edges[:, 0] >= edges[:, 1]).any() or (np.diff(pair_keys(edges, self.num_nodes)) <= 0).any():
+            raise InputError("edges must be unique, sorted and have the smaller node first: use Graph.from_pairs")
         object.__setattr__(self, "edges", _frozen(edges))
         if self.attributes is not None:
             object.__setattr__(self, "attributes", _frozen_attributes(self.attributes, self.num_nodes))
@@ -216,26 +211,23 @@ class Graph:
             if labels.min() < UNKNOWN:
                 raise InputError(f"label {labels.min()} is negative; an unknown label is {UNKNOWN}")
             object.__setattr__(self, "labels", _frozen(labels))
-        if self.split is not None and self.split.largest >= self.num_nodes:
-            raise InputError(
-                f"the split names node {self.split.largest}, but nodes are numbered 0 to {self.num_nodes - 1}"
-            )
+        if self.split is not None:
+            check_split_range(self.split, self.num_nodes)
         self._check_names()
 
     def _check_names(self) -> None:
-        for which, size in (("names", self.num_nodes), ("class_names", 0), ("attribute_names", self.num_attributes)):
-            given = getattr(self, which)
-            if given is None:
+        sizes = {"names": self.num_nodes, "class_names": None, "attribute_names": self.num_attributes}
+        for part, size in sizes.items():
+            names = getattr(self, part)
+            if names is None:
                 continue
-            object.__setattr__(self, which, tuple(given))
-            if which != "class_names" and len(given) != size:
-                raise InputError(f"there are {len(given)} {which.replace('_', ' ')} where {size} are needed")
-            if which == "names" and len(set(given)) < size:
-                raise InputError("two nodes have the same name")
+            object.__setattr__(self, part, tuple(names))
+            if size is not None and len(names) != size:
+                raise InputError(f"there are {len(names)} {part.replace('_', ' ')} where {size} are needed")
+        if self.names is not None and len(set(self.names)) < self.num_nodes:
+            raise InputError("two nodes have the same name")
         if self.class_names is not None and len(self.class_names) <= max(self.known_labels, default=-1):
             raise InputError(f"there are {len(self.class_names)} class names, but a label is {max(self.known_labels)}")
-
-    # What it is ------------------------------------------------------------------------------------------------------
 
     @property
     def num_edges(self) -> int:
@@ -247,12 +239,12 @@ class Graph:
 
     @property
     def known_labels(self) -> IntArray:
-        """The labels that are known, as a flat array without the nodes they belong to."""
+        """The labels that are known, in node order."""
         return np.empty(0, dtype=np.int64) if self.labels is None else self.labels[self.labels != UNKNOWN]
 
     @property
     def num_classes(self) -> int:
-        """As many as are named, or one more than the largest known label."""
+        """The number of class names or, without any, one more than the largest known label."""
         return len(self.class_names) if self.class_names is not None else int(max(self.known_labels, default=-1)) + 1
 
     @cached_property
@@ -261,7 +253,7 @@ class Graph:
 
     @cached_property
     def edge_keys(self) -> IntArray:
-        """One sorted number per edge (`pair_keys`), for set operations."""
+        """The sorted `pair_keys` of the edges."""
         return _frozen(pair_keys(self.edges, self.num_nodes))
 
     def has_edges(self, pairs: IntArray) -> BoolArray:
@@ -270,8 +262,8 @@ class Graph:
         >>> Graph(3, [[0, 1]]).has_edges(np.array([[0, 1], [1, 2]]))
         array([ True, False])
         """
-        found: BoolArray = np.isin(pair_keys(pairs, self.num_nodes), self.edge_keys)
-        return found
+        is_edge: BoolArray = np.isin(pair_keys(pairs, self.num_nodes), self.edge_keys)
+        return is_edge
 
     def edge_numbers(self, pairs: IntArray) -> IntArray:
         """The positions in `edges` of P pairs u < v that are edges of this graph.
@@ -283,7 +275,7 @@ class Graph:
 
     @cached_property
     def homophily(self) -> float:
-        """The share of edges between nodes of one class, among the edges whose both labels are known."""
+        """The share of edges within a class, among the edges with two known labels; NaN if there are none."""
         if self.labels is None:
             return float("nan")
         ends = self.labels[self.edges]
@@ -291,26 +283,26 @@ class Graph:
         return float((ends[known, 0] == ends[known, 1]).mean()) if known.any() else float("nan")
 
     def adjacency(self) -> sp.csr_array:
-        """The symmetric 0/1 adjacency matrix."""
+        """The symmetric 0/1 adjacency matrix, N × N."""
         u, v = self.edges.T
         ones = np.ones(2 * self.num_edges)
-        places = (np.concatenate([u, v]), np.concatenate([v, u]))
-        return sp.coo_array((ones, places), shape=(self.num_nodes, self.num_nodes)).tocsr()
+        positions = (np.concatenate([u, v]), np.concatenate([v, u]))
+        return sp.coo_array((ones, positions), shape=(self.num_nodes, self.num_nodes)).tocsr()
 
     def name(self, node: int) -> Hashable:
-        """The id that the graph's owner knows a node by."""
+        """The user's id of a node."""
         return int(node) if self.names is None else self.names[node]
 
     def fingerprint(self) -> str:
-        """A SHA-256 over everything that a method can see: equal for equal graphs, on any machine."""
+        """A SHA-256 of edges, attributes, labels and split: equal for equal graphs on any machine."""
         digest = hashlib.sha256(f"{self.num_nodes} {self.num_attributes} {self.num_classes}".encode())
-        parts: list[NDArray[Any] | None] = [self.edges, self.labels]
-        if self.attributes is not None:
-            parts += [self.attributes.indptr.astype("<i8"), self.attributes.indices.astype("<i8"), self.attributes.data]
+        arrays: list[NDArray[Any] | None] = [self.edges, self.labels]
+        if (matrix := self.attributes) is not None:
+            arrays += [matrix.indptr.astype("<i8"), matrix.indices.astype("<i8"), matrix.data]
         if self.split is not None:
-            parts += [self.split.train, self.split.val, self.split.test]
-        for part in parts:
-            digest.update(b"-" if part is None else np.ascontiguousarray(part).tobytes())
+            arrays += [self.split.train, self.split.val, self.split.test]
+        for array in arrays:
+            digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
             digest.update(b"|")
         return digest.hexdigest()
 
@@ -322,15 +314,13 @@ class Graph:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Graph) and all(
-            _same(getattr(self, part.name), getattr(other, part.name)) for part in fields(self) if part.name != "notes"
+            _equal(getattr(self, part.name), getattr(other, part.name)) for part in fields(self) if part.name != "notes"
         )
 
     __hash__ = None  # type: ignore[assignment]
 
-    # What can be made of it ------------------------------------------------------------------------------------------
-
     @classmethod
-    def from_pairs(cls, num_nodes: int, pairs: ArrayLike, **about_nodes: Any) -> Self:
+    def from_pairs(cls, num_nodes: int, pairs: ArrayLike, **parts: Any) -> Self:
         """Build a graph from pairs in any order and direction; repeated pairs and self-loops are dropped.
 
         >>> Graph.from_pairs(3, [[2, 1], [1, 2], [0, 1], [1, 1]]).edges
@@ -339,27 +329,27 @@ class Graph:
         """
         array = _integers(pairs, "edges").reshape(-1, 2)
         array = np.sort(array[array[:, 0] != array[:, 1]], axis=1)
-        return cls(num_nodes, np.unique(array, axis=0), **about_nodes)
+        return cls(num_nodes, np.unique(array, axis=0), **parts)
 
     def with_edges(self, pairs: ArrayLike) -> Self:
-        """The same nodes with these edges added; edges that are there already change nothing."""
+        """The graph with these edges added; edges that it already has are ignored."""
         added = _integers(pairs, "edges").reshape(-1, 2)
         joined = type(self).from_pairs(self.num_nodes, np.concatenate([self.edges, added]))
         return replace(self, edges=joined.edges)
 
     def without_edges(self, pairs: ArrayLike) -> Self:
-        """The same nodes without these edges; edges that are not there change nothing."""
-        gone = type(self).from_pairs(self.num_nodes, pairs)
-        return replace(self, edges=self.edges[~np.isin(self.edge_keys, gone.edge_keys)])
+        """The graph without these edges; edges that it does not have are ignored."""
+        removed = type(self).from_pairs(self.num_nodes, pairs)
+        return replace(self, edges=self.edges[~removed.has_edges(self.edges)])
 
     def added_edges(self, before: Graph) -> IntArray:
         """The edges that this graph has and ``before`` does not (E′ × 2)."""
         if before.num_nodes != self.num_nodes:
             raise InputError(f"the graphs have {before.num_nodes} and {self.num_nodes} nodes: they can't be compared")
-        return self.edges[~np.isin(self.edge_keys, before.edge_keys)]
+        return self.edges[~before.has_edges(self.edges)]
 
     def check_labelled(self, who: str) -> None:
-        """Refuse a graph on which no model can be trained, saying why.
+        """Raise an `InputError` that says why, if no model can be trained on this graph.
 
         Args:
             who: what needs the labels, for the message: "a sanitizer".
@@ -375,34 +365,37 @@ class Graph:
             if len(unlabelled):
                 raise InputError(f"{part} node {self.name(unlabelled[0])} has no label ({len(unlabelled)} such nodes)")
         if len(np.unique(self.labels[self.split.train])) < 2:
-            raise InputError("the training nodes are all of one class: there is nothing to tell apart")
+            raise InputError("the training nodes are all of one class: at least two are needed")
 
     def with_split(self, split: Split | None) -> Self:
         return replace(self, split=split)
 
-    def as_the_defender_sees_it(self) -> Self:
-        """The same graph with the labels of training and validation nodes only."""
+    def without_test_labels(self) -> Self:
+        """The graph with the labels of training and validation nodes only, as a defender sees it."""
         if self.labels is None or self.split is None:
             raise InputError("the graph needs labels and a split")
-        seen = np.full(self.num_nodes, UNKNOWN)
+        labels = np.full(self.num_nodes, UNKNOWN)
         known = np.concatenate([self.split.train, self.split.val])
-        seen[known] = self.labels[known]
-        names = self.class_names or tuple(str(number) for number in range(self.num_classes))
-        return replace(self, labels=seen, class_names=names)
+        labels[known] = self.labels[known]
+        class_names = self.class_names or tuple(str(number) for number in range(self.num_classes))
+        return replace(self, labels=labels, class_names=class_names)
 
     def subgraph(self, nodes: Sequence[int] | IntArray) -> Self:
-        """The graph of these nodes, renumbered in the order given; a split keeps its nodes that are left."""
+        """The subgraph induced by these nodes, renumbered in the order given; the split is restricted to them."""
         kept = _integers(nodes, "nodes")
         number = np.full(self.num_nodes, -1)
         number[kept] = np.arange(len(kept))
         edges = number[self.edges]
-        parts = None if self.split is None else (self.split.train, self.split.val, self.split.test)
+        split = None
+        if self.split is not None:
+            renumbered = (number[part] for part in (self.split.train, self.split.val, self.split.test))
+            split = Split(*(part[part >= 0] for part in renumbered))
         return type(self).from_pairs(
             len(kept),
             edges[(edges >= 0).all(axis=1)],
             attributes=None if self.attributes is None else self.attributes[kept],
             labels=None if self.labels is None else self.labels[kept],
-            split=None if parts is None else Split(*(number[p][number[p] >= 0] for p in parts)),
+            split=split,
             names=tuple(self.name(node) for node in kept),
             class_names=self.class_names,
             attribute_names=self.attribute_names,
@@ -416,9 +409,22 @@ class Graph:
         return self if len(sizes) == 1 else self.subgraph(np.flatnonzero(component == sizes.argmax()))
 
 
-def _frozen_attributes(given: Any, num_nodes: int) -> sp.csr_array:
+def check_node_numbers(pairs: IntArray, num_nodes: int) -> None:
+    """Refuse pairs (P × 2) with a node number outside 0 … N−1."""
+    if len(pairs) and (pairs.min() < 0 or pairs.max() >= num_nodes):
+        wrong = pairs.min() if pairs.min() < 0 else pairs.max()
+        raise InputError(f"an edge names node {wrong}, but nodes are numbered 0 to {num_nodes - 1}")
+
+
+def check_split_range(split: Split, num_nodes: int) -> None:
+    """Refuse a split with a node number above N−1."""
+    if split.largest >= num_nodes:
+        raise InputError(f"the split names node {split.largest}, but nodes are numbered 0 to {num_nodes - 1}")
+
+
+def _frozen_attributes(attributes: Any, num_nodes: int) -> sp.csr_array:
     try:
-        matrix = sp.csr_array(given, dtype=np.float64, copy=True)
+        matrix = sp.csr_array(attributes, dtype=np.float64, copy=True)
     except (TypeError, ValueError) as error:
         raise InputError(f"attributes can't be read as numbers: {error}") from None
     if matrix.shape[0] != num_nodes:
@@ -429,12 +435,12 @@ def _frozen_attributes(given: Any, num_nodes: int) -> sp.csr_array:
     if wrong.any():
         node = int(np.searchsorted(matrix.indptr, np.flatnonzero(wrong)[0], side="right") - 1)
         raise InputError(f"attributes must be finite: node {node} has a NaN or an infinity ({wrong.sum()} in all)")
-    for part in (matrix.data, matrix.indices, matrix.indptr):
-        _frozen(part)
+    for array in (matrix.data, matrix.indices, matrix.indptr):
+        _frozen(array)
     return matrix
 
 
-def _same(one: object, other: object) -> bool:
+def _equal(one: object, other: object) -> bool:
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return np.array_equal(one, other)
     if isinstance(one, sp.csr_array) and isinstance(other, sp.csr_array):

@@ -1,8 +1,7 @@
 """Methods by name, and the protocols that a plug-in implements.
 
-Each kind of method has one registry here. The package that holds the built-in methods fills it when it is imported,
-and a registry imports its package on first use. A method of layer 5 can therefore look up a method of layer 6 by name
-without importing that layer.
+Each kind of method has one registry. The package with the built-in methods fills it on import, and the registry
+imports that package on first use. A method can therefore look up a method of a higher layer by name.
 """
 
 from __future__ import annotations
@@ -20,26 +19,26 @@ T = TypeVar("T")
 
 
 class EdgeScorer(Protocol):
-    """A trained detector of planted edges: what an adaptive attacker consults before planting."""
+    """A trained detector of planted edges, which an adaptive attacker queries."""
 
     def __call__(self, graph: Graph, /) -> FloatArray:
-        """How suspicious each edge of a graph is: E values between 0 (genuine) and 1 (planted)."""
+        """Score each edge of a graph: E values between 0 (genuine) and 1 (planted)."""
         ...
 
 
 @dataclass(frozen=True)
 class Method(Generic[T]):
-    """A method that can be made by name.
+    """A method that can be built by name.
 
-    Its settings are the plain fields of its class and, under the same names, those of its parts. A part's field whose
-    name is already taken is called ``part_field``.
+    Its settings are the plain fields of its class and of its parts, such as the detector. A part's field whose name is
+    already taken is called ``part_field``.
 
     Args:
         name: the method's name.
         kind: its class.
-        parts: for each field that holds an object, the classes to choose from, by name. The first is the default;
-            where there are several, the field itself is a setting too.
-        about: one line; by default the first line of the class's docstring.
+        parts: for each field that holds an object, the possible classes by name. The first is the default; if there
+            are several, the field itself is a setting.
+        about: a one-line description; by default the first line of the class's docstring.
     """
 
     name: str
@@ -53,20 +52,16 @@ class Method(Generic[T]):
         return self.about or (self.kind.__doc__ or "").strip().partition("\n")[0].rstrip(".:")
 
     def settings(self, chosen: Mapping[str, type] | None = None) -> dict[str, tuple[str, Setting]]:
-        """The settings by name, each with the part it belongs to ("" for the method itself).
-
-        Args:
-            chosen: the classes of the parts; None takes the defaults.
-        """
-        known = {name: ("", setting) for name, setting in settings_of(self.kind).items() if name not in self.parts}
+        """The settings by name, each with its part ("" for the method itself), for the chosen classes of the parts."""
+        settings = {name: ("", setting) for name, setting in settings_of(self.kind).items() if name not in self.parts}
         for part, kinds in self.parts.items():
             kind = next(iter(kinds.values())) if chosen is None else chosen[part]
             for name, setting in settings_of(kind).items():
-                known[f"{part}_{name}" if name in known else name] = part, setting
-        return known
+                settings[f"{part}_{name}" if name in settings else name] = part, setting
+        return settings
 
     def names(self) -> tuple[str, ...]:
-        """The names of all settings, with the default parts."""
+        """The names of all settings, those of the default parts included."""
         return tuple(self.settings()) + self._choices()
 
     def _choices(self) -> tuple[str, ...]:
@@ -75,40 +70,40 @@ class Method(Generic[T]):
     def make(self, given: Mapping[str, object]) -> T:
         """Build the method with these settings; text is parsed as the setting's type."""
         rest = dict(given)
-        ready, chosen = self._chosen_parts(rest)
-        known = self.settings(chosen)
+        parts, chosen = self._chosen_parts(rest)
+        settings = self.settings(chosen)
         values: dict[str, dict[str, Any]] = {"": {}, **{part: {} for part in chosen}}
         for name, value in rest.items():
-            if name not in known:
-                listed = ", ".join((*known, *self._choices())) or "none"
+            if name not in settings:
+                listed = ", ".join((*settings, *self._choices())) or "none"
                 raise InputError(f"{self.name} has no setting {name!r}; its settings are {listed}")
-            part, setting = known[name]
-            if part in ready:
+            part, setting = settings[name]
+            if part in parts:
                 raise InputError(f"{name} is already set in the {part} that was passed")
             values[part][setting.name] = setting.read(value)
-        made = {part: ready[part] if part in ready else kind(**values[part]) for part, kind in chosen.items()}
-        return self.kind(**values[""], **made)
+        parts |= {part: kind(**values[part]) for part, kind in chosen.items() if part not in parts}
+        return self.kind(**values[""], **parts)
 
     def _chosen_parts(self, rest: dict[str, object]) -> tuple[dict[str, object], dict[str, type]]:
-        """Take the choice of parts out of the settings: the parts passed as objects, and the class of each part."""
-        ready: dict[str, object] = {}
+        """Take the parts out of the settings: those passed as objects, and the class of each part."""
+        passed: dict[str, object] = {}
         chosen: dict[str, type] = {}
         for part, kinds in self.parts.items():
             choice = rest.pop(part) if part in self._choices() and part in rest else next(iter(kinds))
             if type(choice) in kinds.values():
-                ready[part], chosen[part] = choice, type(choice)
+                passed[part], chosen[part] = choice, type(choice)
             elif isinstance(choice, str) and choice.strip().lower() in kinds:
                 chosen[part] = kinds[choice.strip().lower()]
             else:
                 raise InputError(f"{part} must be one of {', '.join(kinds)}, not {choice!r}")
-        return ready, chosen
+        return passed, chosen
 
 
 class Registry(Generic[T]):
     """All methods of one kind.
 
     Args:
-        what: what a method of this kind is called in messages.
+        what: the word for a method of this kind in messages.
         home: the package that registers the built-in methods.
 
     >>> from focusedcleaner.registry import SANITIZERS
@@ -121,7 +116,7 @@ class Registry(Generic[T]):
         self._methods: dict[str, Method[T]] = {}
 
     def register(self, *methods: Method[T]) -> None:
-        """Add methods; a name can be taken only once."""
+        """Add methods; names are unique."""
         for method in methods:
             if method.name in self._methods:
                 raise InputError(f"there is already a {self.what} {method.name!r}")
@@ -135,7 +130,7 @@ class Registry(Generic[T]):
         return iter(self._loaded().values())
 
     def names(self) -> tuple[str, ...]:
-        """The names in the order of registration."""
+        """The names, in the order of registration."""
         return tuple(self._loaded())
 
     def __getitem__(self, name: str) -> Method[T]:

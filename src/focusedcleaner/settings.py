@@ -1,4 +1,4 @@
-"""Settings as data: of a method to JSON, and from ``key=value`` to a method."""
+"""Settings of methods: to JSON, and from ``key=value`` text."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from focusedcleaner.errors import InputError
 
-_PLAIN = (bool, int, float, str)
 _BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
-_IN_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+_TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
-def as_json(thing: Any) -> Any:
-    """The fields of a dataclass as JSON values; a nested dataclass is a dict with its kind.
+def as_json(value: Any) -> Any:
+    """Convert to JSON values; a dataclass becomes a dict of its fields with its class name under ``kind``.
 
     >>> from focusedcleaner.surrogate import Implicit
     >>> as_json(Implicit(weight_decay=0.1, tolerance=0.01))
     {'kind': 'Implicit', 'weight_decay': 0.1, 'tolerance': 0.01}
     """
-    if is_dataclass(thing) and not isinstance(thing, type):
-        values = {part.name: as_json(getattr(thing, part.name)) for part in fields(thing) if part.init}
-        return {"kind": type(thing).__name__, **values}
-    if isinstance(thing, list | tuple):
-        return [as_json(part) for part in thing]
-    return thing
+    if is_dataclass(value) and not isinstance(value, type):
+        values = {part.name: as_json(getattr(value, part.name)) for part in fields(value) if part.init}
+        return {"kind": type(value).__name__, **values}
+    if isinstance(value, list | tuple):
+        return [as_json(part) for part in value]
+    return value
 
 
 class Configurable:
@@ -40,14 +39,14 @@ class Configurable:
 
 @dataclass(frozen=True)
 class Setting:
-    """One field that a user may set: its plain type, and whether it may be none."""
+    """A field that a user may set: its name, its type, and whether it may be None."""
 
     name: str
     kind: type
     optional: bool = False
 
     def read(self, given: object) -> Any:
-        """The value meant by what a user gave, which may be text from the command line.
+        """Convert a value, or text from the command line, to the setting's type.
 
         >>> Setting("tau", float).read("0.7"), Setting("edges_per_round", int, optional=True).read("none")
         (0.7, None)
@@ -55,41 +54,32 @@ class Setting:
         Traceback (most recent call last):
         focusedcleaner.errors.InputError: tau must be a number, not 'high'
         """
-        text = given.strip().lower() if isinstance(given, str) else None
-        if given is None or (self.optional and text == "none"):
-            if self.optional:
-                return None
-            raise self._wrong(given)
-        if self.kind is bool:
-            value: object = given if text is None else _BOOLEANS.get(text, given)
-        elif text is not None and self.kind is not str:
-            value = self._number(text)
-        else:
-            value = given
-        return self._checked(value, given)
-
-    def _number(self, text: str) -> float | int | None:
-        try:
-            return int(text) if self.kind is int else float(text)
-        except ValueError:
+        value = self._parse(given) if isinstance(given, str) else given
+        if value is None and self.optional:
             return None
-
-    def _checked(self, value: object, given: object) -> Any:
-        if self.kind is float and isinstance(value, int) and not isinstance(value, bool):
+        if self.kind is float and type(value) is int:
             value = float(value)
-        if not isinstance(value, self.kind) or (isinstance(value, bool) and self.kind is not bool):
-            raise self._wrong(given)
-        if isinstance(value, float) and not math.isfinite(value):
-            raise self._wrong(given)
+        wrong_type = not isinstance(value, self.kind) or (isinstance(value, bool) and self.kind is not bool)
+        if wrong_type or (isinstance(value, float) and not math.isfinite(value)):
+            expected = _TYPE_NAMES[self.kind] + (" or none" if self.optional else "")
+            raise InputError(f"{self.name} must be {expected}, not {given!r}")
         return value
 
-    def _wrong(self, given: object) -> InputError:
-        what = _IN_WORDS[self.kind] + (" or none" if self.optional else "")
-        return InputError(f"{self.name} must be {what}, not {given!r}")
+    def _parse(self, given: str) -> object:
+        """The value that the text stands for, or the text itself."""
+        text = given.strip().lower()
+        if self.optional and text == "none":
+            return None
+        if self.kind is bool:
+            return _BOOLEANS.get(text, given)
+        try:
+            return self.kind(text) if self.kind in (int, float) else given
+        except ValueError:
+            return given
 
 
 def settings_of(kind: type) -> dict[str, Setting]:
-    """The fields of a dataclass that have a plain type, by name; none for any other class.
+    """The fields of a dataclass that hold one plain value, by name; none for any other class.
 
     >>> from focusedcleaner.surrogate import Implicit
     >>> list(settings_of(Implicit))
@@ -98,33 +88,31 @@ def settings_of(kind: type) -> dict[str, Setting]:
     if not is_dataclass(kind):
         return {}
     hints = get_type_hints(kind)
-    found = (_setting(part.name, hints[part.name]) for part in fields(kind) if part.init)
-    return {setting.name: setting for setting in found if setting is not None}
+    settings = (_setting(part.name, hints[part.name]) for part in fields(kind) if part.init)
+    return {setting.name: setting for setting in settings if setting is not None}
 
 
 def _setting(name: str, hint: Any) -> Setting | None:
-    """What can be set of a field: nothing where it holds more than one plain value."""
-    options = list(get_args(hint)) if get_origin(hint) in (Union, UnionType) else [hint]
-    optional = NoneType in options
+    options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     kinds = [option for option in options if option is not NoneType]
-    if len(kinds) != 1 or kinds[0] not in _PLAIN:
+    if len(kinds) != 1 or kinds[0] not in _TYPE_NAMES:
         return None
-    return Setting(name, kinds[0], optional)
+    return Setting(name, kinds[0], optional=NoneType in options)
 
 
 def parse_pairs(pairs: list[str]) -> Mapping[str, str]:
-    """Read ``key=value`` texts.
+    """Parse texts ``key=value``.
 
     >>> parse_pairs(["tau=0.7", "inner = unrolled"])
     {'tau': '0.7', 'inner': 'unrolled'}
     """
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for pair in pairs:
         key, sign, value = pair.partition("=")
         key = key.strip().replace("-", "_")
         if not sign or not key:
             raise InputError(f"a setting is written key=value, not {pair!r}")
-        if key in found:
+        if key in settings:
             raise InputError(f"the setting {key} is given twice")
-        found[key] = value.strip()
-    return found
+        settings[key] = value.strip()
+    return settings

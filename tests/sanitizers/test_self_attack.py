@@ -54,7 +54,7 @@ def poisoned(clean: Graph) -> Graph:
 
 
 def test_clues_are_what_their_names_say(graph: Graph) -> None:
-    seen = graph.as_the_defender_sees_it()
+    seen = graph.without_test_labels()
     clues = EdgeFeatureExtractor(seen).clues(seen)
     assert graph.attributes is not None
     assert graph.split is not None
@@ -89,7 +89,7 @@ def test_clues_are_what_their_names_say(graph: Graph) -> None:
 
 
 def test_doubt_beside_an_edge_leaves_the_edge_itself_out(graph: Graph) -> None:
-    bare = replace(graph.as_the_defender_sees_it(), attributes=None)
+    bare = replace(graph.without_test_labels(), attributes=None)
     clues = EdgeFeatureExtractor(bare).clues(bare)
     doubt = 1 - np.exp(clues["agreement"])
     u, v = graph.edges[5].tolist()
@@ -114,8 +114,8 @@ def test_the_order_of_ends_and_nodes_does_not_matter(graph: Graph) -> None:
         labels=graph.labels[order],
         split=split,
         class_names=graph.class_names,
-    ).as_the_defender_sees_it()
-    seen = graph.as_the_defender_sees_it()
+    ).without_test_labels()
+    seen = graph.without_test_labels()
     one, other = EdgeFeatureExtractor(seen).clues(seen), EdgeFeatureExtractor(turned).clues(turned)
     ends = np.sort(place[graph.edges], axis=1)
     row = np.searchsorted(turned.edge_keys, ends[:, 0] * graph.num_nodes + ends[:, 1])
@@ -257,7 +257,7 @@ def test_the_method_chooses_how_many() -> None:
 
 
 def test_same_seed_same_opinion(poisoned: Graph) -> None:
-    seen = poisoned.as_the_defender_sees_it()
+    seen = poisoned.without_test_labels()
     inquiry = PlantedEdgeEM.of(seen, attackers("random,dice"), rounds=2, trees=10, seed=5)
     one, other = inquiry.round(0, None), inquiry.round(0, None)
     assert (one.planted == other.planted).all()
@@ -293,7 +293,7 @@ def test_they_keep_the_split_where_too_few_nodes_validate(val: int) -> None:
 def test_what_is_learnt_comes_from_the_rehearsed_split() -> None:
     """Simulated attackers see validation nodes as training nodes, and the clues of what they do are of that split."""
     graph = synthetic(num_nodes=200, seed=1)
-    seen = graph.as_the_defender_sees_it()
+    seen = graph.without_test_labels()
     splits = []
 
     def spying(attacked: Graph, budget: int, rng: np.random.Generator) -> IntArray:

@@ -87,7 +87,7 @@ class Adaptive(Attack):
             raise InputError(
                 f"{self.name} walks all pairs of nodes and takes at most {LARGEST:,} nodes, not {graph.num_nodes:,}"
             )
-        under_way = _UnderWay(self, graph.as_the_defender_sees_it(), seed)
+        under_way = _UnderWay(self, graph.without_test_labels(), seed)
         for step in range(self.steps):
             size = budget * (step + 1) // self.steps - len(under_way.planted)
             if size:

@@ -24,7 +24,7 @@ class Classifier(Configurable, ABC):
         """Train on the graph's training nodes, stopping by its validation nodes."""
         if graph.labels is None or graph.split is None or not len(graph.split.train):
             raise InputError("a classifier needs a graph with labels and training nodes")
-        self._train(graph.as_the_defender_sees_it(), seed)
+        self._train(graph.without_test_labels(), seed)
         return self
 
     @abstractmethod

@@ -10,10 +10,10 @@ import numpy as np
 
 from focusedcleaner import datasets
 from focusedcleaner.cli.console import note, progress_bar, warnings_as_notes
-from focusedcleaner.datasets.download import checksum
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
 from focusedcleaner.io import SUFFIXES, load_adjacency, load_graph, load_split
+from focusedcleaner.io.disk import checksum
 from focusedcleaner.runs import GRAPH, RECORD, read_record
 
 

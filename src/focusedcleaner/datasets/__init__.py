@@ -1,10 +1,9 @@
-"""Named benchmark graphs, fetched once and checked, and a generator of synthetic ones."""
+"""Data sets: published graphs by name, downloaded once and checked, and synthetic graphs."""
 
 from __future__ import annotations
 
-from focusedcleaner.datasets.catalogue import DatasetInfo, Found, names
 from focusedcleaner.datasets.download import Progress
-from focusedcleaner.datasets.sources import get, info, load
+from focusedcleaner.datasets.published import DatasetInfo, Found, get, info, load, names
 from focusedcleaner.datasets.synthetic import synthetic
 
 __all__ = ["DatasetInfo", "Found", "Progress", "get", "info", "load", "names", "synthetic"]

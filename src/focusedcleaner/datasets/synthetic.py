@@ -1,4 +1,4 @@
-"""Synthetic attributed graphs whose size, homophily and difficulty can be chosen."""
+"""Synthetic attributed graphs of chosen size, homophily and difficulty."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import FloatArray, Graph, IntArray, Split
+from focusedcleaner.graph import FloatArray, Graph, IntArray, Split, pair_keys, pairs_of_keys
 
 _PROPENSITY_ROUNDS = 20
 _NUMBER = (int, float, np.integer, np.floating)
@@ -32,18 +32,18 @@ def synthetic(
     Classes are equally large. Node i has a propensity θᵢ with density ∝ θ^−γ. An edge is within a class with
     probability h, exactly round(h·E) times among E = round(N·d / 2); P(i, j) ∝ θᵢ·θⱼ within each kind of pairs.
     A word of a node is, with probability s, one of the F/C words that its class prefers, else any word by a
-    Zipf-like background. Nodes may be isolated, as the model has it: `Graph.largest_component` leaves them out.
+    Zipf-like background. Nodes may be isolated; `Graph.largest_component` leaves them out.
 
     Args:
         num_nodes: N.
         mean_degree: d; the graph has exactly round(N·d / 2) edges.
         num_classes: C, each with N/C nodes up to rounding, at least one.
         homophily: h, the share of edges within a class.
-        num_attributes: F; with 0 the graph has no attributes.
-        words_per_node: the mean number of words drawn for a node, at least one; a word drawn twice counts once.
-        attribute_signal: s, how much the words tell about the class: 0 nothing, 1 all.
-        degree_exponent: γ > 2; the larger, the more equal the degrees; infinity gives a plain block model.
-        seed: decides everything random. Edges and labels don't depend on the settings of the attributes.
+        num_attributes: F; 0 for a graph without attributes.
+        words_per_node: the mean number of words drawn per node, at least one; repeated words count once.
+        attribute_signal: s, how informative the words are of the class, from 0 to 1.
+        degree_exponent: γ > 2; larger values give more equal degrees, infinity a plain block model.
+        seed: the random seed. Edges and labels don't depend on the settings of the attributes.
         with_split: whether to add a stratified 10 / 10 / 80 % split.
 
     >>> graph = synthetic(100, seed=7)
@@ -86,9 +86,6 @@ def _check_real(**settings: tuple[object, float, float]) -> None:
             raise InputError(f"{name} must be between {least:g} and {most:g}, not {value!r}")
 
 
-# Edges ---------------------------------------------------------------------------------------------------------------
-
-
 def _draw_edges(
     labels: IntArray, mean_degree: float, homophily: float, exponent: float, rng: np.random.Generator
 ) -> IntArray:
@@ -111,8 +108,7 @@ def _draw_edges(
         _draw_kind(line, flat, within, pairs_within, True, rng),
         _draw_kind(line, flat, wanted - within, pairs_between, False, rng),
     ]
-    keys = np.sort(np.concatenate(kinds))
-    return np.stack(np.divmod(keys, num_nodes), axis=1)
+    return pairs_of_keys(np.sort(np.concatenate(kinds)), num_nodes)
 
 
 def _propensities(num_nodes: int, mean_degree: float, exponent: float, rng: np.random.Generator) -> FloatArray:
@@ -123,7 +119,7 @@ def _propensities(num_nodes: int, mean_degree: float, exponent: float, rng: np.r
 
 
 class _Line:
-    """The nodes side by side on a line, class by class, each as wide as its propensity."""
+    """Intervals of the nodes on a line, class by class, each as long as the node's propensity."""
 
     def __init__(self, labels: IntArray, theta: FloatArray) -> None:
         self.nodes = np.argsort(labels, kind="stable")
@@ -133,46 +129,43 @@ class _Line:
         self.class_ends = self.ends[last]
         self.class_starts = np.concatenate([[0.0], self.class_ends[:-1]])
 
-    def node_at(self, place: FloatArray) -> IntArray:
-        return self.nodes[np.minimum(np.searchsorted(self.ends, place, side="right"), len(self.nodes) - 1)]
+    def node_at(self, position: FloatArray) -> IntArray:
+        return self.nodes[np.minimum(np.searchsorted(self.ends, position, side="right"), len(self.nodes) - 1)]
 
     def pairs(self, count: int, within: bool, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-        """Draw both ends by propensity: the first among all, the second inside or outside the first one's class."""
+        """Draw pairs by propensity: one end among all nodes, the other inside or outside its class."""
         total = self.ends[-1]
         first = self.node_at(rng.random(count) * total)
         start, end = self.class_starts[self.labels[first]], self.class_ends[self.labels[first]]
         share = rng.random(count)
-        # Outside: the rest of the line, read in a circle from the end of the class.
-        place = start + share * (end - start) if within else (end + share * (total - (end - start))) % total
-        return first, self.node_at(place)
+        # Outside: the rest of the line, cyclically from the end of the class.
+        position = start + share * (end - start) if within else (end + share * (total - (end - start))) % total
+        return first, self.node_at(position)
 
 
 def _draw_kind(
     line: _Line, flat: _Line, wanted: int, possible: int, within: bool, rng: np.random.Generator
 ) -> IntArray:
-    """Draw edges of one kind until there are as many different ones as wanted, as keys u·N + v.
+    """Draw distinct edges of one kind, as `pair_keys`, until there are as many as wanted.
 
-    Where pairs of high propensity are used up, the last edges are drawn without regard to it.
+    After some rounds, when pairs of high propensity are used up, the last edges are drawn uniformly.
     """
     num_nodes = len(line.labels)
     keys = np.empty(0, dtype=np.int64)
     rounds = 0
     while (missing := wanted - len(keys)) > 0:
         source = line if rounds < _PROPENSITY_ROUNDS else flat
-        # Of all pairs, the share (possible − have) / possible is still new; a batch allows for that and some more.
+        # A share of (possible − drawn) / possible of all pairs is still new; the batch allows for that, with a margin.
         batch = math.ceil(1.1 * missing * possible / (possible - len(keys))) + 32
         u, v = source.pairs(batch, within, rng)
-        # Rounding can put a place on the line across a class's border.
-        good = (u != v) & ((line.labels[u] == line.labels[v]) == within)
-        drawn = np.minimum(u, v)[good] * num_nodes + np.maximum(u, v)[good]
-        together = np.concatenate([keys, drawn])
-        _, where = np.unique(together, return_index=True)
-        keys = together[np.sort(where)[:wanted]]
+        # Rounding can move a position on the line across a class's border.
+        valid = (u != v) & ((line.labels[u] == line.labels[v]) == within)
+        pairs = np.stack([np.minimum(u, v), np.maximum(u, v)], axis=1)[valid]
+        drawn = np.concatenate([keys, pair_keys(pairs, num_nodes)])
+        _, first = np.unique(drawn, return_index=True)
+        keys = drawn[np.sort(first)[:wanted]]
         rounds += 1
     return keys
-
-
-# Attributes ----------------------------------------------------------------------------------------------------------
 
 
 def _draw_words(
@@ -183,15 +176,15 @@ def _draw_words(
     counts = np.maximum(rng.poisson(words_per_node, num_nodes), 1)
     ends = np.concatenate([[0], np.cumsum(counts)])
     order = rng.permutation(num_attributes)
-    each = max(1, num_attributes // num_classes)
-    preferred = order[np.arange(num_classes * each) % num_attributes].reshape(num_classes, each)
+    per_class = max(1, num_attributes // num_classes)
+    preferred = order[np.arange(num_classes * per_class) % num_attributes].reshape(num_classes, per_class)
     popularity = np.cumsum(1 / np.arange(10, 10 + num_attributes))
     background = np.searchsorted(popularity, rng.random(ends[-1]) * popularity[-1], side="right")
-    # Shuffled anew, so that the popular words are not those of the first class.
+    # A second permutation, so that the popular words are not those of the first class.
     words = rng.permutation(num_attributes)[np.minimum(background, num_attributes - 1)]
     topical = rng.random(ends[-1]) < signal
-    whose = np.repeat(labels, counts)[topical]
-    words[topical] = preferred[whose, rng.integers(each, size=len(whose))]
+    classes = np.repeat(labels, counts)[topical]
+    words[topical] = preferred[classes, rng.integers(per_class, size=len(classes))]
     matrix = sp.csr_array((np.ones(len(words)), words, ends), shape=(num_nodes, num_attributes))
     matrix.sum_duplicates()
     matrix.data[:] = 1.0

@@ -9,13 +9,13 @@ from importlib.resources import files
 from pathlib import Path
 
 from focusedcleaner import datasets
-from focusedcleaner.datasets.download import checksum
-from focusedcleaner.datasets.sources import DATA, cache_folder
+from focusedcleaner.datasets.published import DATA, cache_folder
 from focusedcleaner.errors import InputError
 from focusedcleaner.experiments.cells import Poison, Source
 from focusedcleaner.graph import Graph, Split
 from focusedcleaner.io import load_adjacency, load_split
 from focusedcleaner.io.convert import from_scipy
+from focusedcleaner.io.disk import checksum
 
 SYNTHETIC = "synthetic-"
 """A data set of this name and a number is a small graph with so many nodes, which needs no file."""

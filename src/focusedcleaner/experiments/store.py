@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from focusedcleaner.datasets.sources import cache_folder
+from focusedcleaner.datasets.published import cache_folder
 from focusedcleaner.errors import InputError
 from focusedcleaner.experiments.cells import Cell
 from focusedcleaner.experiments.compute import Arrays, Outcome, Values
-from focusedcleaner.io.archive import packed
+from focusedcleaner.io.disk import npz_bytes
 
 STORE = "FOCUSEDCLEANER_STORE"
 FILE = "cells.sqlite"
@@ -147,7 +147,7 @@ class Store:
     def put(self, cell: Cell, outcome: Outcome) -> None:
         """Keep a result; the claim on the cell ends with it."""
         made = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        arrays = packed({name: _small(array) for name, array in outcome.arrays.items()}) if outcome.arrays else None
+        arrays = npz_bytes({name: _small(array) for name, array in outcome.arrays.items()}) if outcome.arrays else None
         row = (cell.key, cell.kind, cell.source.data, cell.method, cell.text, json.dumps(dict(outcome.values)), arrays)
         with self._changing() as database:
             database.execute(

@@ -1,4 +1,4 @@
-"""A file that a long computation goes on from, and that goes on with no other."""
+"""A checkpoint bound to one configuration."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.io.archive import Archive, packed
-from focusedcleaner.io.disk import prefix_errors, write_files
+from focusedcleaner.io.disk import Archive, npz_bytes, prefix_errors, write_files
 
 SAVE_EVERY = 20.0
-"""Seconds between two checkpoints of an undisturbed run."""
+"""Seconds between two checkpoints."""
 
 
 class Checkpoint:
     """Arrays by name in one npz file, written whole or not at all.
 
     Args:
-        path: the file; None keeps nothing.
-        run: what determines the computation, in values that JSON knows; a file of another one is refused.
+        path: the file; None saves nothing.
+        run: everything that determines the computation, as JSON values; a checkpoint of another run is refused.
     """
 
     def __init__(self, path: Path | None, **run: Any) -> None:
@@ -34,7 +33,7 @@ class Checkpoint:
         self.saved = time.monotonic()
 
     def load(self) -> dict[str, NDArray[Any]]:
-        """What is in the file; nothing where there is no file."""
+        """The arrays in the file; none if there is no file."""
         if self.path is None or not self.path.exists():
             return {}
         with prefix_errors(self.path), Archive(self.path) as file:
@@ -44,13 +43,11 @@ class Checkpoint:
         return arrays
 
     def save(self, arrays: Mapping[str, Any]) -> None:
-        """Write the file."""
         self.saved = time.monotonic()
         if self.path is not None:
-            parts = {"key": np.asarray(self.key), **{name: np.asarray(array) for name, array in arrays.items()}}
-            write_files({self.path: packed(parts)})
+            write_files({self.path: npz_bytes({"key": np.asarray(self.key), **arrays})})
 
     @property
     def due(self) -> bool:
-        """Whether the last time was a while ago."""
+        """Whether it is time to save again."""
         return self.path is not None and time.monotonic() - self.saved > SAVE_EVERY

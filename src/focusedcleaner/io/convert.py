@@ -1,93 +1,84 @@
-"""Graphs as other libraries hold them: scipy, PyTorch Geometric, NetworkX. There and back, nothing is lost."""
+"""Conversions from and to scipy, PyTorch Geometric and NetworkX; converting back returns an equal graph."""
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import Graph, IntArray, Split
+from focusedcleaner.graph import PARTS, Graph, IntArray, Split
 from focusedcleaner.io.disk import prefix_errors
-from focusedcleaner.io.networkx import ABOUT, from_networkx, to_networkx
-from focusedcleaner.io.simplify import PARTS, adjacency_edges, narrowed, simple_edges, whole_labels
+from focusedcleaner.io.networkx import METADATA, from_networkx, to_networkx
+from focusedcleaner.io.simplify import adjacency_edges, narrowed, simple_edges, whole_labels
 
 if TYPE_CHECKING:
     import torch
     from torch_geometric.data import Data
 
-__all__ = ["ScipyGraph", "from_networkx", "from_pyg", "from_scipy", "to_networkx", "to_pyg", "to_scipy"]
-
-# scipy ---------------------------------------------------------------------------------------------------------------
+__all__ = ["as_graph", "from_networkx", "from_pyg", "from_scipy", "to_networkx", "to_pyg", "to_scipy"]
 
 
-class ScipyGraph(TypedDict):
-    """A graph's parts, as `from_scipy` takes them."""
+def as_graph(data: Any) -> Graph:
+    """Convert a PyG `Data`, a NetworkX graph or an N × N adjacency (scipy or numpy); a `Graph` is returned as it is.
 
-    adjacency: sp.csr_array
-    attributes: sp.csr_array | None
-    labels: IntArray | None
-    split: Split | None
-    names: tuple[Hashable, ...] | None
-    class_names: tuple[str, ...] | None
-    attribute_names: tuple[str, ...] | None
-    notes: Mapping[str, str]
+    >>> as_graph(sp.csr_array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    Graph(3 nodes, 2 edges, 0 classes, 0 attributes)
+    >>> as_graph([[0, 1]])
+    Traceback (most recent call last):
+    focusedcleaner.errors.InputError: a graph must be a Graph, a PyG Data, a NetworkX graph ..., not list
+    """
+    if isinstance(data, Graph):
+        return data
+    if _is_instance(data, "torch_geometric.data", "Data"):
+        return from_pyg(data)
+    if _is_instance(data, "networkx", "Graph"):
+        return from_networkx(data)
+    if sp.issparse(data) or isinstance(data, np.ndarray):
+        return from_scipy(data)
+    kinds = "a Graph, a PyG Data, a NetworkX graph or a square scipy or numpy matrix"
+    raise InputError(f"a graph must be {kinds}, not {type(data).__name__}")
 
 
-def from_scipy(
-    adjacency: Any,
-    *,
-    attributes: Any = None,
-    labels: ArrayLike | None = None,
-    split: Split | None = None,
-    names: Sequence[Hashable] | None = None,
-    class_names: Sequence[str] | None = None,
-    attribute_names: Sequence[str] | None = None,
-    notes: Mapping[str, str] | None = None,
-) -> Graph:
-    """Make a graph of an N × N adjacency, sparse or dense, an N × F attribute matrix and N labels (−1 or NaN: unknown).
+def _is_instance(value: object, module: str, name: str) -> bool:
+    """`isinstance` that does not import the module: without it, there are no instances."""
+    return isinstance(value, getattr(sys.modules.get(module), name, ()))
+
+
+# scipy
+
+
+def from_scipy(adjacency: Any, *, labels: ArrayLike | None = None, **parts: Any) -> Graph:
+    """Convert an N × N adjacency, sparse or dense.
+
+    Args:
+        adjacency: the matrix.
+        labels: N class numbers, −1 or NaN where unknown.
+        **parts: `attributes` (N × F), `split` and whatever else `Graph` takes.
 
     >>> from_scipy([[0, 1, 0], [1, 0, 1], [0, 1, 0]], labels=[0, 0, 1]).edges
     array([[0, 1],
            [1, 2]])
     """
     num_nodes, edges = adjacency_edges(adjacency, source="the adjacency")
-    return Graph(
-        num_nodes,
-        edges,
-        attributes=attributes,
-        labels=None if labels is None else whole_labels(labels),
-        split=split,
-        names=None if names is None else tuple(names),
-        class_names=None if class_names is None else tuple(class_names),
-        attribute_names=None if attribute_names is None else tuple(attribute_names),
-        notes=notes or {},
-    )
+    return Graph(num_nodes, edges, labels=None if labels is None else whole_labels(labels), **parts)
 
 
-def to_scipy(graph: Graph) -> ScipyGraph:
-    """Give a graph's parts, the adjacency symmetric and 0/1: ``from_scipy(**to_scipy(graph)) == graph``."""
-    return ScipyGraph(
-        adjacency=graph.adjacency(),
-        attributes=graph.attributes,
-        labels=graph.labels,
-        split=graph.split,
-        names=graph.names,
-        class_names=graph.class_names,
-        attribute_names=graph.attribute_names,
-        notes=graph.notes,
-    )
+def to_scipy(graph: Graph) -> dict[str, Any]:
+    """The symmetric 0/1 adjacency and the other parts by name: ``from_scipy(**to_scipy(graph)) == graph``."""
+    names = ("attributes", "labels", "split", "names", "class_names", "attribute_names", "notes")
+    return {"adjacency": graph.adjacency(), **{name: getattr(graph, name) for name in names}}
 
 
-# PyTorch Geometric ---------------------------------------------------------------------------------------------------
+# PyTorch Geometric
 
 
 def from_pyg(data: Data) -> Graph:
-    """Make a graph of a PyG `Data` with `edge_index` (2 × M) and, where they are there, `x`, `y` and the three masks.
+    """Convert a PyG `Data` with `edge_index` (2 × M) and, if present, `x`, `y` and the three masks.
 
     `edge_weight` is read too; other edge data are not.
     """
@@ -102,35 +93,35 @@ def from_pyg(data: Data) -> Graph:
             both_ways=True,
             weights=None if weights is None else _numpy(weights).reshape(-1),
         )
-        about = stored.get(ABOUT) or {}
+        metadata = stored.get(METADATA) or {}
         return Graph(
             num_nodes,
             edges,
-            attributes=None if stored.get("x") is None else _attributes_of_x(stored["x"]),
+            attributes=None if stored.get("x") is None else _attributes(stored["x"]),
             labels=None if stored.get("y") is None else whole_labels(_numpy(stored["y"])),
-            split=_split_of_masks(stored, num_nodes),
-            names=None if stored.get("node_names") is None else tuple(stored["node_names"]),
-            class_names=about.get("class_names"),
-            attribute_names=about.get("attribute_names"),
-            notes=about.get("notes", {}),
+            split=_split(stored, num_nodes),
+            names=stored.get("node_names"),
+            class_names=metadata.get("class_names"),
+            attribute_names=metadata.get("attribute_names"),
+            notes=metadata.get("notes", {}),
         )
 
 
 def to_pyg(graph: Graph, *, sparse: bool = False) -> Data:
-    """Make a PyG `Data`: `edge_index` (2 × 2E, both directions), `x` (N × F), `y` (N, −1 unknown) and masks.
+    """Convert to a PyG `Data`: `edge_index` (2 × 2E, both directions), `x` (N × F), `y` (N, −1 unknown) and masks.
 
     Args:
         graph: the graph.
-        sparse: whether `x` is a sparse tensor. It is float32 where that changes no value, float64 otherwise.
+        sparse: whether `x` is a sparse tensor. It is float32 if that changes no value, else float64.
     """
     import torch
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # PyG's own, of torch, when it is first imported
+        warnings.simplefilter("ignore", DeprecationWarning)  # PyG's own use of torch, on first import
         from torch_geometric.data import Data
 
-    both = graph.adjacency().tocoo()
-    data = Data(edge_index=torch.from_numpy(np.stack([both.row, both.col]).astype(np.int64)))
+    adjacency = graph.adjacency().tocoo()
+    data = Data(edge_index=torch.from_numpy(np.stack([adjacency.row, adjacency.col]).astype(np.int64)))
     data.num_nodes = graph.num_nodes
     if graph.attributes is not None:
         data.x = _tensor(graph.attributes, sparse=sparse)
@@ -143,8 +134,8 @@ def to_pyg(graph: Graph, *, sparse: bool = False) -> Data:
             data[f"{part}_mask"] = mask
     if graph.names is not None:
         data.node_names = list(graph.names)
-    # In one dict: PyG takes a tuple that happens to have N members for node data.
-    data[ABOUT] = {
+    # One dict: PyG would take a tuple of length N for node data.
+    data[METADATA] = {
         "class_names": graph.class_names,
         "attribute_names": graph.attribute_names,
         "notes": dict(graph.notes),
@@ -158,7 +149,7 @@ def _numpy(tensor: torch.Tensor) -> Any:
 
 
 def _edge_index(stored: dict[str, Any]) -> tuple[IntArray, int]:
-    """Read the M × 2 ends and N, which PyG may leave to be guessed from what there is."""
+    """The M × 2 ends and N, which is inferred from the other tensors if `num_nodes` is not set."""
     index = stored.get("edge_index")
     if index is None:
         raise InputError("it has no edge_index")
@@ -173,7 +164,7 @@ def _edge_index(stored: dict[str, Any]) -> tuple[IntArray, int]:
     return ends, int(ends.max(initial=-1)) + 1
 
 
-def _attributes_of_x(x: torch.Tensor) -> sp.csr_array:
+def _attributes(x: torch.Tensor) -> sp.csr_array:
     import torch
 
     if x.ndim != 2:
@@ -192,21 +183,21 @@ def _tensor(matrix: sp.csr_array, *, sparse: bool) -> torch.Tensor:
     if not sparse:
         return torch.from_numpy(exact.toarray())
     entries = exact.tocoo()
-    places = torch.from_numpy(np.stack([entries.row, entries.col]).astype(np.int64))
-    return torch.sparse_coo_tensor(places, torch.tensor(entries.data), entries.shape, check_invariants=True)
+    positions = torch.from_numpy(np.stack([entries.row, entries.col]).astype(np.int64))
+    return torch.sparse_coo_tensor(positions, torch.tensor(entries.data), entries.shape, check_invariants=True)
 
 
-def _split_of_masks(stored: dict[str, Any], num_nodes: int) -> Split | None:
-    """Read the three masks; where one is there, one that is not selects nobody."""
+def _split(stored: dict[str, Any], num_nodes: int) -> Split | None:
+    """The split of the three masks; if one is present, a missing one selects no node."""
     masks = {part: stored.get(f"{part}_mask") for part in PARTS}
     if all(mask is None for mask in masks.values()):
         return None
     parts = []
     for part, mask in masks.items():
         if mask is not None and mask.ndim != 1:
-            raise InputError(f"{part}_mask has {mask.shape[-1]} columns, one a split: choose one of them")
-        chosen = np.zeros(num_nodes, dtype=bool) if mask is None else _numpy(mask)
-        if chosen.dtype != np.bool_ or len(chosen) != num_nodes:
+            raise InputError(f"{part}_mask has {mask.shape[-1]} columns, one for each split: choose one of them")
+        selected = np.zeros(num_nodes, dtype=bool) if mask is None else _numpy(mask)
+        if selected.dtype != np.bool_ or len(selected) != num_nodes:
             raise InputError(f"{part}_mask must be true or false for each of {num_nodes} nodes")
-        parts.append(np.flatnonzero(chosen))
+        parts.append(np.flatnonzero(selected))
     return Split(*parts)

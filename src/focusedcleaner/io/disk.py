@@ -1,19 +1,52 @@
-"""The part that touches the disk: whole files in, whole files out, and errors that name the file."""
+"""Files on disk: read without unpickling, written whole or not at all, with errors that name the file."""
 
 from __future__ import annotations
 
+import hashlib
+import io
+import math
 import os
 import secrets
+import struct
+import sys
+import tokenize
+import warnings
+import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
 
 from focusedcleaner.errors import InputError
+
+SIZE_LIMIT = 16 * 2**30
+"""Most bytes that the arrays of one npz file may take."""
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    tokenize.TokenError,
+    EOFError,
+    KeyError,
+    RuntimeError,  # encrypted or recursive archives; NotImplementedError is a subclass
+    SyntaxError,
+    TypeError,
+    ValueError,
+    OverflowError,
+)
+"""What zipfile and numpy raise on a damaged npz file."""
 
 
 @contextmanager
 def prefix_errors(source: str | os.PathLike[str]) -> Iterator[None]:
-    """Let what goes wrong inside be an `InputError` that begins with the file's name."""
+    """Turn errors inside the block into an `InputError` that starts with the name of the source."""
     try:
         yield
     except InputError as error:
@@ -25,12 +58,18 @@ def prefix_errors(source: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def checked_file(path: Path) -> Path:
-    """Make sure that there is a file to read."""
+    """The path itself, if it is a file."""
     if path.is_dir():
         raise InputError("is a folder, not a file")
     if not path.is_file():
         raise InputError("there is no such file")
     return path
+
+
+def checksum(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_text(path: Path) -> str:
@@ -42,8 +81,8 @@ def read_text(path: Path) -> str:
 
 
 def write_files(contents: Mapping[Path, bytes]) -> None:
-    """Write all files or none: each beside its place first, then moved there."""
-    waiting = {path: path.with_name(f".{path.name}.{secrets.token_hex(4)}.part") for path in contents}
+    """Write all files or none: each to a temporary file beside its target first, then renamed."""
+    temporary = {path: path.with_name(f".{path.name}.{secrets.token_hex(4)}.part") for path in contents}
     try:
         for path, content in contents.items():
             with prefix_errors(path):
@@ -51,11 +90,111 @@ def write_files(contents: Mapping[Path, bytes]) -> None:
                     raise InputError("is a folder, not a file")
                 if not path.parent.is_dir():
                     raise InputError(f"there is no folder {path.parent}")
-                waiting[path].write_bytes(content)
-        for path, part in waiting.items():
+                temporary[path].write_bytes(content)
+        for path, part in temporary.items():
             with prefix_errors(path):
                 os.replace(part, path)
     finally:
-        for part in waiting.values():
+        for part in temporary.values():
             if part.parent.is_dir():
                 part.unlink(missing_ok=True)
+
+
+class Archive:
+    """An npz file opened for reading: arrays by name, never unpickled, never larger than the file says."""
+
+    def __init__(self, path: Path) -> None:
+        checked_file(path)
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except _DAMAGED as error:
+            raise InputError(f"is not an npz file, or a damaged one: {_first_words(error)}") from None
+        self._members = {
+            info.filename.removesuffix(".npy"): info for info in self._zip.infolist() if info.filename.endswith(".npy")
+        }
+        self._bytes_left = SIZE_LIMIT
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the arrays."""
+        return tuple(self._members)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._members
+
+    def is_pickled(self, name: str) -> bool:
+        """Whether an array holds Python objects, which only unpickling could read."""
+        return self._header(name)[1].hasobject
+
+    def read(self, name: str) -> NDArray[Any]:
+        """Read an array."""
+        if name not in self._members:
+            raise InputError(f"lacks the array {name}")
+        shape, dtype = self._header(name)
+        if dtype.hasobject:
+            raise InputError(f"the array {name} is pickled and is not loaded: unpickling could run code")
+        info = self._members[name]
+        if math.prod(shape) * dtype.itemsize > info.file_size:
+            raise InputError(f"the array {name} is damaged: it is shorter than it says")
+        self._bytes_left -= info.file_size
+        if self._bytes_left < 0:
+            raise InputError(f"its arrays take more than {SIZE_LIMIT // 2**30} GB")
+        with self._opened(name) as stream:
+            array = npy.read_array(stream, allow_pickle=False)
+        if not _is_valid_text(array):
+            raise InputError(f"the array {name} is damaged: it holds invalid characters")
+        return array
+
+    def _header(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        with self._opened(name) as stream:
+            version = npy.read_magic(stream)
+            if version not in ((1, 0), (2, 0)):
+                raise ValueError(f"version {version[0]}.{version[1]} of the npy format is not known")
+            read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            shape, _, dtype = read_header(stream)
+        if min(shape, default=0) < 0:
+            raise InputError(f"the array {name} is damaged: its shape is {shape}")
+        return shape, dtype
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[BinaryIO]:
+        try:
+            with self._zip.open(self._members[name]) as stream, warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # numpy's, about files of Python 2
+                yield stream  # type: ignore[misc]
+        except _DAMAGED as error:
+            raise InputError(f"the array {name} is damaged: {_first_words(error)}") from None
+
+
+def _is_valid_text(array: NDArray[Any]) -> bool:
+    """Whether every code point of a text array exists; Python would fail on others much later."""
+    if array.dtype.kind != "U" or not array.size or not array.dtype.itemsize:
+        return True
+    codes = np.ascontiguousarray(array).reshape(-1).view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+    return bool(codes.max() <= sys.maxunicode)
+
+
+def _first_words(error: BaseException) -> str:
+    """The beginning of a library's message, on one line: the rest may quote the file."""
+    line = " ".join(str(error).split()).strip("'\"")
+    return (line if len(line) <= 100 else f"{line[:100]} …") or type(error).__name__
+
+
+def npz_bytes(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """The bytes of an npz file of these arrays; the same arrays give the same bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, array in arrays.items():
+            info = zipfile.ZipInfo(f"{name}.npy", date_time=_EPOCH)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.create_system = 3
+            info.external_attr = 0o644 << 16
+            with archive.open(info, "w", force_zip64=True) as stream:
+                npy.write_array(stream, np.asarray(array), allow_pickle=False)
+    return buffer.getvalue()

@@ -1,50 +1,136 @@
-"""NetworkX graphs: nodes by name, and what is known about them as node data."""
+"""NetworkX graphs and GraphML files: nodes by name, with labels, split and attributes as node data."""
 
 from __future__ import annotations
 
+import io
+import json
+import warnings
 from collections.abc import Hashable
 from numbers import Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.parsers import expat
 
 import numpy as np
 import scipy.sparse as sp
 
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import UNKNOWN, Graph, IntArray
-from focusedcleaner.io.disk import prefix_errors
-from focusedcleaner.io.simplify import (
-    RESERVED,
-    attribute_keys,
-    class_words,
-    labels_from_words,
-    names_of_keys,
-    simple_edges,
-    split_from_words,
-    split_words,
-    whole_labels,
-)
+from focusedcleaner.io import node_text
+from focusedcleaner.io.disk import checked_file, prefix_errors, write_files
+from focusedcleaner.io.simplify import simple_edges, whole_labels
 
 if TYPE_CHECKING:
     import networkx as nx
 
-ABOUT = "focusedcleaner"
-"""Where a converted graph keeps what its nodes and edges can't say."""
+METADATA = "focusedcleaner"
+"""The graph attribute for what NetworkX and PyG have no place for."""
 
 
 def from_networkx(graph: nx.Graph) -> Graph:
-    """Make a graph of any NetworkX graph, its nodes in their order.
+    """Convert any NetworkX graph, its nodes in their order.
 
-    Node data `label` (text or class number) and `split` (train, val, test) are read, and every other name under which
-    all nodes that have it hold a number is an attribute; nodes that lack it have 0. Edge data `weight` is read.
+    Node data `label` (text or class number) and `split` (train, val, test) are read, and so is edge data `weight`.
+    Any other node data that is always a number is an attribute, 0 for nodes without it.
     """
     with prefix_errors("the NetworkX graph"):
         nodes = tuple(graph)
-        named = _checked_about(graph).get("named") or nodes != tuple(range(len(nodes)))
-        return graph_from_networkx(graph, names=nodes if named else None, source="the NetworkX graph")
+        named = _metadata(graph).get("named") or nodes != tuple(range(len(nodes)))
+        return _converted(graph, names=nodes if named else None, source="the NetworkX graph")
 
 
-def graph_from_networkx(graph: nx.Graph, *, names: tuple[Hashable, ...] | None, source: str) -> Graph:
-    """Do what `from_networkx` does for nodes that are to be called otherwise."""
+def to_networkx(graph: Graph) -> nx.Graph:
+    """Convert to a NetworkX graph of nodes by name, with `label`, `split` and non-zero attributes as node data."""
+    import networkx as nx
+
+    keys, words = node_text.attribute_keys(graph), node_text.class_words(graph)
+    result = nx.Graph()
+    result.add_nodes_from(map(graph.name, range(graph.num_nodes)))
+    result.add_edges_from((graph.name(u), graph.name(v)) for u, v in graph.edges.tolist())
+    for node, (data, part) in enumerate(zip(result.nodes.values(), node_text.split_words(graph), strict=True)):
+        if graph.labels is not None and graph.labels[node] != UNKNOWN:
+            label = int(graph.labels[node])
+            data["label"] = label if graph.class_names is None else words[label]
+        if part:
+            data["split"] = part
+        if graph.attributes is not None:
+            row = slice(graph.attributes.indptr[node], graph.attributes.indptr[node + 1])
+            columns, values = graph.attributes.indices[row].tolist(), graph.attributes.data[row].tolist()
+            data.update((keys[column], value) for column, value in zip(columns, values, strict=True))
+    result.graph[METADATA] = {
+        "named": graph.names is not None,
+        "labels": graph.labels is not None,
+        "split": graph.split is not None,
+        "class_names": graph.class_names,
+        "attributes": None if graph.attributes is None else keys,
+        "attributes_named": graph.attribute_names is not None,
+        "notes": dict(graph.notes),
+    }
+    return result
+
+
+def load_graphml(path: Path) -> Graph:
+    """Read a GraphML file; its node data are read as `from_networkx` does."""
+    with prefix_errors(path):
+        content = checked_file(path).read_bytes()
+        _refuse_doctype(content)
+        graph = _parse_graphml(content)
+        if isinstance(metadata := graph.graph.get(METADATA), str):
+            try:
+                graph.graph[METADATA] = json.loads(metadata)
+            except (ValueError, RecursionError):
+                raise InputError(f"its graph data {METADATA!r} is not JSON") from None
+        return _converted(graph, names=node_text.parse_ids([str(node) for node in graph]), source=str(path))
+
+
+def save_graphml(graph: Graph, path: Path) -> None:
+    """Write a GraphML file. Ids are text in it; they are read as integers if all of them are."""
+    import networkx as nx
+
+    with prefix_errors(path):
+        node_text.checked_texts(graph.class_names or (), "class name")
+        node_text.checked_texts(graph.attribute_names or (), "attribute name")
+        texts = node_text.id_texts(graph)
+        result = to_networkx(graph)
+        result = nx.relabel_nodes(result, dict(zip(result, texts, strict=True)))
+        result.graph[METADATA] = json.dumps(result.graph[METADATA], sort_keys=True)
+        buffer = io.BytesIO()
+        nx.write_graphml_xml(result, buffer)
+    write_files({path: buffer.getvalue()})
+
+
+def _refuse_doctype(content: bytes) -> None:
+    """Refuse a document type declaration, with which a small file can expand without end."""
+
+    def refuse(*declaration: object) -> None:
+        raise InputError("has a DOCTYPE, which GraphML does not need and which is not safe to read")
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    try:
+        parser.Parse(content, True)
+    except InputError:
+        raise
+    except (expat.ExpatError, LookupError, ValueError) as error:
+        raise InputError(f"is not XML: {error}") from None
+
+
+def _parse_graphml(content: bytes) -> nx.MultiGraph:
+    import networkx as nx
+
+    reader = nx.readwrite.graphml.GraphMLReader(force_multigraph=True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about keys without a type and ports, which do not matter here
+            graphs = list(reader(path=io.BytesIO(content)))
+    except (nx.NetworkXError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InputError(f"is not GraphML that can be read: {error}") from None
+    if len(graphs) != 1:
+        raise InputError(f"has {len(graphs)} graphs where one is needed")
+    return graphs[0]
+
+
+def _converted(graph: nx.Graph, *, names: tuple[Hashable, ...] | None, source: str) -> Graph:
     number = {node: index for index, node in enumerate(graph)}
     weighted = list(graph.edges(data="weight", default=graph.graph.get("edge_default", {}).get("weight", 1)))
     edges = simple_edges(
@@ -55,103 +141,72 @@ def graph_from_networkx(graph: nx.Graph, *, names: tuple[Hashable, ...] | None, 
         weights=[weight for _, _, weight in weighted] or None,
         names=list(map(str, graph)),
     )
-    about = _checked_about(graph)
+    metadata = _metadata(graph)
     defaults = graph.graph.get("node_default", {})
     nodes = [{**defaults, **data} for _, data in graph.nodes(data=True)]
-    labels, class_names = _labels_of_nodes(nodes, about)
+    labels, class_names = _labels(nodes, metadata)
     words = [str(data.get("split") or "") for data in nodes]
-    attributes, attribute_names = _attributes_of_nodes(nodes, about)
+    attributes, attribute_names = _attributes(nodes, metadata)
     return Graph(
         len(number),
         edges,
         attributes=attributes,
         labels=labels,
-        split=split_from_words(words) if about.get("split") or any(words) else None,
+        split=node_text.parse_split(words) if metadata.get("split") or any(words) else None,
         names=names,
         class_names=class_names,
         attribute_names=attribute_names,
-        notes=about.get("notes", {}),
+        notes=metadata.get("notes", {}),
     )
 
 
-def to_networkx(graph: Graph) -> nx.Graph:
-    """Make a NetworkX graph of nodes by name, with `label`, `split` and attributes other than 0 as node data."""
-    import networkx as nx
-
-    keys, words = attribute_keys(graph), class_words(graph)
-    made = nx.Graph()
-    made.add_nodes_from(map(graph.name, range(graph.num_nodes)))
-    made.add_edges_from((graph.name(u), graph.name(v)) for u, v in graph.edges.tolist())
-    for node, (data, part) in enumerate(zip(made.nodes.values(), split_words(graph), strict=True)):
-        if graph.labels is not None and graph.labels[node] != UNKNOWN:
-            label = int(graph.labels[node])
-            data["label"] = label if graph.class_names is None else words[label]
-        if part:
-            data["split"] = part
-        if graph.attributes is not None:
-            here = slice(graph.attributes.indptr[node], graph.attributes.indptr[node + 1])
-            columns, values = graph.attributes.indices[here].tolist(), graph.attributes.data[here].tolist()
-            data.update((keys[column], value) for column, value in zip(columns, values, strict=True))
-    made.graph[ABOUT] = {
-        "named": graph.names is not None,
-        "labels": graph.labels is not None,
-        "split": graph.split is not None,
-        "class_names": graph.class_names,
-        "attributes": None if graph.attributes is None else keys,
-        "attributes_named": graph.attribute_names is not None,
-        "notes": dict(graph.notes),
-    }
-    return made
-
-
-def _checked_about(graph: nx.Graph) -> dict[str, Any]:
-    """Read what `to_networkx` left with the graph; a file can hold anything in its place."""
-    about = graph.graph.get(ABOUT, {})
-    if isinstance(about, dict) and isinstance(notes := about.get("notes", {}), dict):
-        lists = [about.get("class_names") or [], about.get("attributes") or [], list(notes.values())]
+def _metadata(graph: nx.Graph) -> dict[str, Any]:
+    """The checked metadata of `to_networkx`: a file can hold anything in its place."""
+    metadata = graph.graph.get(METADATA, {})
+    if isinstance(metadata, dict) and isinstance(notes := metadata.get("notes", {}), dict):
+        lists = [metadata.get("class_names") or [], metadata.get("attributes") or [], list(notes.values())]
         if all(isinstance(texts, list | tuple) and all(isinstance(text, str) for text in texts) for texts in lists):
-            return about
-    raise InputError(f"its graph data {ABOUT!r} does not hold what it should")
+            return metadata
+    raise InputError(f"its graph data {METADATA!r} does not hold what it should")
 
 
-def _labels_of_nodes(
-    nodes: list[dict[str, Any]], about: dict[str, Any]
-) -> tuple[IntArray | None, tuple[str, ...] | None]:
-    given = [data.get("label") for data in nodes]
-    if about.get("class_names") is not None:
-        number = {name: index for index, name in enumerate(about["class_names"])}
-        stray = next((label for label in given if label is not None and label not in number), None)
+def _labels(nodes: list[dict[str, Any]], metadata: dict[str, Any]) -> tuple[IntArray | None, tuple[str, ...] | None]:
+    """N labels and the class names."""
+    labels = [data.get("label") for data in nodes]
+    if metadata.get("class_names") is not None:
+        number = {None: UNKNOWN} | {name: index for index, name in enumerate(metadata["class_names"])}
+        stray = next((label for label in labels if label not in number), None)
         if stray is not None:
             raise InputError(f"the label {stray!r} is not among the class names")
-        labels = np.array([UNKNOWN if label is None else number[label] for label in given], dtype=np.int64)
-        return (labels if about.get("labels") else None), tuple(about["class_names"])
-    if about.get("labels") and all(label is None or isinstance(label, int) for label in given):
-        return whole_labels([UNKNOWN if label is None else label for label in given]), None
-    words = ["" if label is None or label != label else label for label in given]
+        numbers = np.array([number[label] for label in labels], dtype=np.int64)
+        return (numbers if metadata.get("labels") else None), tuple(metadata["class_names"])
+    if metadata.get("labels") and all(label is None or isinstance(label, int) for label in labels):
+        return whole_labels([UNKNOWN if label is None else label for label in labels]), None
+    words = ["" if label is None or label != label else label for label in labels]
     words = [int(word) if isinstance(word, float) and word.is_integer() else word for word in words]
-    return labels_from_words(words) if any(word != "" for word in words) else (None, None)
+    return node_text.parse_labels(words) if any(word != "" for word in words) else (None, None)
 
 
-def _attributes_of_nodes(
-    nodes: list[dict[str, Any]], about: dict[str, Any]
+def _attributes(
+    nodes: list[dict[str, Any]], metadata: dict[str, Any]
 ) -> tuple[sp.csr_array | None, tuple[str, ...] | None]:
-    """Read the N × F attributes and their names from all data that are numbers wherever they are there."""
-    keys = dict.fromkeys(about.get("attributes") or ())
-    keys.update(dict.fromkeys(key for data in nodes for key in data if key not in RESERVED))
+    """N × F attributes and their names: all node data that are numbers on every node that has them."""
+    keys = dict.fromkeys(metadata.get("attributes") or ())
+    keys.update(dict.fromkeys(key for data in nodes for key in data if key not in node_text.RESERVED))
     for data in nodes:
         for key in [key for key, value in data.items() if key in keys and not isinstance(value, Real)]:
             del keys[key]
-    column = {key: place for place, key in enumerate(keys)}
-    found = [
-        (node, column[key], value) for node, data in enumerate(nodes) for key, value in data.items() if key in column
-    ]
-    if not keys and about.get("attributes") is None:
+    if not keys and metadata.get("attributes") is None:
         return None, None
+    column = {key: number for number, key in enumerate(keys)}
+    entries = [
+        (value, node, column[key]) for node, data in enumerate(nodes) for key, value in data.items() if key in column
+    ]
+    values, rows, columns = zip(*entries, strict=True) if entries else ((), (), ())
     try:
-        values = np.array([value for _, _, value in found], dtype=np.float64)
+        array = np.array(values, dtype=np.float64)
     except OverflowError:
         raise InputError("an attribute is too large a number") from None
-    places = np.array([place for *place, _ in found], dtype=np.int64).reshape(-1, 2).T
+    matrix = sp.csr_array((array, (np.array(rows, np.int64), np.array(columns, np.int64))), (len(nodes), len(keys)))
     names = tuple(map(str, keys))
-    matrix = sp.csr_array((values, tuple(places)), shape=(len(nodes), len(keys)))
-    return matrix, names if about.get("attributes_named") else names_of_keys(names)
+    return matrix, names if metadata.get("attributes_named") else node_text.names_of_keys(names)

@@ -1,9 +1,10 @@
-"""The field's npz: `adj_*`, `attr_*`, `labels`, `idx_*`, and beside them the names that we keep."""
+"""npz files: graphs as `adj_*`, `attr_*`, `labels` and `idx_*`, and adjacency matrices of scipy."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -12,24 +13,22 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import Graph, Split
-from focusedcleaner.io.archive import Archive, packed
-from focusedcleaner.io.disk import prefix_errors, write_files
-from focusedcleaner.io.simplify import (
-    PARTS,
-    adjacency_edges,
-    checked_csr,
-    checked_shape,
-    narrowed,
-    plain_id,
-    whole_labels,
-)
+from focusedcleaner.graph import PARTS, Graph, Split
+from focusedcleaner.io.disk import Archive, npz_bytes, prefix_errors, write_files
+from focusedcleaner.io.node_text import id_text
+from focusedcleaner.io.simplify import adjacency_edges, narrowed, whole_labels
+
+_CSR_PARTS = ("data", "indices", "indptr")
+_LARGEST_SIDE = 2**31 - 1
 
 
 def load_npz(path: Path) -> Graph:
-    """Read a graph from the field's npz; members that are not needed are left alone, pickled or not."""
+    """Read a graph; arrays that are not needed are ignored, pickled or not."""
     with prefix_errors(path), Archive(path) as archive:
-        num_nodes, edges = adjacency_edges(_needed_matrix(archive, "adj", "adjacency"), source=str(path))
+        adjacency = _read_matrix(archive, "adj", "adjacency")
+        if adjacency is None:
+            raise InputError("is not a graph file: it lacks adj_data, adj_indices, adj_indptr")
+        num_nodes, edges = adjacency_edges(adjacency, source=str(path))
         return Graph(
             num_nodes,
             edges,
@@ -44,7 +43,7 @@ def load_npz(path: Path) -> Graph:
 
 
 def save_npz(graph: Graph, path: Path) -> None:
-    """Write a graph so that the same graph gives the same bytes and `load_npz` gives the same graph."""
+    """Write a graph; the same graph gives the same bytes, and `load_npz` returns an equal graph."""
     with prefix_errors(path):
         arrays = _csr_arrays(graph.adjacency().astype(np.float32), "adj")
         if graph.attributes is not None:
@@ -54,7 +53,7 @@ def save_npz(graph: Graph, path: Path) -> None:
         if graph.split is not None:
             arrays |= {f"idx_{part}": getattr(graph.split, part) for part in PARTS}
         if graph.names is not None:
-            arrays["node_names"] = _text_array([plain_id(name) for name in graph.names], "node name")
+            arrays["node_names"] = _text_array([id_text(name) for name in graph.names], "node name")
             arrays["node_names_whole"] = np.array([not isinstance(name, str) for name in graph.names])
         if graph.class_names is not None:
             arrays["class_names"] = _text_array(graph.class_names, "class name")
@@ -62,32 +61,102 @@ def save_npz(graph: Graph, path: Path) -> None:
             arrays["attribute_names"] = _text_array(graph.attribute_names, "attribute name")
         if graph.notes:
             arrays["notes"] = np.array(json.dumps(dict(graph.notes), sort_keys=True))
-        content = packed(arrays)
+        content = npz_bytes(arrays)
     write_files({path: content})
 
 
-# Reading -------------------------------------------------------------------------------------------------------------
+def load_adjacency(path: str | PathLike[str]) -> sp.csr_array:
+    """Read the symmetric 0/1 adjacency (N × N) of a `scipy.sparse.save_npz` file or of a graph file.
+
+    One `InputWarning` counts what had to be changed to make it symmetric and binary.
+    """
+    with prefix_errors(path), Archive(Path(path)) as archive:
+        matrix = _read_scipy(archive) if "format" in archive else _read_matrix(archive, "adj", "adjacency")
+        if matrix is None:
+            raise InputError("is not an adjacency: it has neither a scipy.sparse matrix nor adj_data")
+        num_nodes, edges = adjacency_edges(matrix, source=str(path))
+        return Graph(num_nodes, edges).adjacency()
 
 
-def read_matrix(archive: Archive, prefix: str, what: str) -> sp.csr_array | None:
-    """Read the CSR matrix stored under ``PREFIX_data`` or ``PREFIX_matrix.data`` and so on, if there is one."""
+# Matrices
+
+
+def _read_matrix(archive: Archive, prefix: str, what: str) -> sp.csr_array | None:
+    """Read the CSR matrix under ``PREFIX_data`` or ``PREFIX_matrix.data`` and so on, if there is one."""
     for stem in (f"{prefix}_", f"{prefix}_matrix."):
-        if any(f"{stem}{part}" in archive for part in ("data", "indices", "indptr", "shape")):
-            shape = checked_shape(archive.read(f"{stem}shape"), what)
-            data, indices, indptr = (archive.read(f"{stem}{part}") for part in ("data", "indices", "indptr"))
-            return checked_csr(data, indices, indptr, shape, what)
+        if any(f"{stem}{part}" in archive for part in (*_CSR_PARTS, "shape")):
+            return _read_csr(archive, stem, _checked_shape(archive.read(f"{stem}shape"), what), what)
     return None
 
 
-def _needed_matrix(archive: Archive, prefix: str, what: str) -> sp.csr_array:
-    matrix = read_matrix(archive, prefix, what)
-    if matrix is None:
-        raise InputError(f"is not a graph file: it lacks {prefix}_data, {prefix}_indices, {prefix}_indptr")
-    return matrix
+def _read_scipy(archive: Archive) -> sp.csr_array | sp.coo_array:
+    name = archive.read("format")[()]
+    form = name.decode("ascii", "replace") if isinstance(name, bytes) else str(name)
+    shape = _checked_shape(archive.read("shape"), "matrix")
+    if form == "csr":
+        return _read_csr(archive, "", shape, "matrix")
+    if form == "csc":
+        return _read_csr(archive, "", shape[::-1], "matrix").T
+    if form == "coo":
+        return _read_coo(archive, shape)
+    raise InputError(f"a scipy.sparse matrix of format {form!r} is not supported: save it as csr")
+
+
+def _checked_shape(shape: NDArray[Any], what: str) -> tuple[int, int]:
+    if shape.shape != (2,) or shape.dtype.kind not in "iu" or (shape < 0).any() or (shape > _LARGEST_SIDE).any():
+        raise InputError(f"the {what}'s shape must be two whole numbers from 0 to {_LARGEST_SIDE:,}")
+    return int(shape[0]), int(shape[1])
+
+
+def _read_csr(archive: Archive, stem: str, shape: tuple[int, int], what: str) -> sp.csr_array:
+    """Build a matrix from its CSR parts after checking that they fit, which scipy's compiled code does not."""
+    data, indices, indptr = (archive.read(f"{stem}{part}") for part in _CSR_PARTS)
+    for part, name, kinds in ((data, "data", "biuf"), (indices, "indices", "iu"), (indptr, "indptr", "iu")):
+        if part.ndim != 1 or part.dtype.kind not in kinds:
+            raise InputError(f"the {what}'s {name} must be a flat array of numbers, not {part.dtype} {part.shape}")
+    starts, columns = indptr.astype(np.int64), indices.astype(np.int64)
+    fits = len(starts) == shape[0] + 1 and starts[0] == 0 and starts[-1] == len(columns) == len(data)
+    if not fits or (np.diff(starts) < 0).any():
+        raise InputError(f"the {what}'s indptr does not fit its shape and its {len(columns):,} indices")
+    if (wrong := _outside(columns, shape[1])) is not None:
+        raise InputError(f"the {what} names column {wrong}, but columns are numbered 0 to {shape[1] - 1}")
+    return sp.csr_array((data.astype(np.float64), columns, starts), shape=shape)
+
+
+def _read_coo(archive: Archive, shape: tuple[int, int]) -> sp.coo_array:
+    data, row, col = (archive.read(part) for part in ("data", "row", "col"))
+    fits = data.ndim == 1 and data.shape == row.shape == col.shape
+    if not fits or row.dtype.kind not in "iu" or col.dtype.kind not in "iu":
+        raise InputError("the matrix's data, row and col must be flat arrays of one length")
+    positions = (row.astype(np.int64), col.astype(np.int64))
+    for position, size in zip(positions, shape, strict=True):
+        if (wrong := _outside(position, size)) is not None:
+            raise InputError(f"the matrix has an entry at {wrong}, but rows and columns are numbered 0 to {size - 1}")
+    return sp.coo_array((data, positions), shape=shape)
+
+
+def _outside(index: NDArray[np.int64], size: int) -> int | None:
+    """An index that is not in 0 … size−1, if there is one."""
+    if len(index) and (index.min() < 0 or index.max() >= size):
+        return int(index.min() if index.min() < 0 else index.max())
+    return None
+
+
+def _csr_arrays(matrix: sp.csr_array, prefix: str) -> dict[str, NDArray[Any]]:
+    index = np.int32 if max(*matrix.shape, matrix.nnz) < 2**31 else np.int64
+    return {
+        f"{prefix}_data": matrix.data,
+        f"{prefix}_indices": matrix.indices.astype(index),
+        f"{prefix}_indptr": matrix.indptr.astype(index),
+        f"{prefix}_shape": np.array(matrix.shape, dtype=np.int64),
+    }
+
+
+# Attributes, split, names and notes
 
 
 def _attributes(archive: Archive) -> sp.csr_array | None:
-    matrix = read_matrix(archive, "attr", "attribute matrix")
+    matrix = _read_matrix(archive, "attr", "attribute matrix")
     if matrix is not None or "attr_matrix" not in archive:
         return matrix
     dense = archive.read("attr_matrix")
@@ -104,7 +173,7 @@ def _split(archive: Archive) -> Split | None:
 
 
 def _texts(archive: Archive, name: str) -> tuple[str, ...] | None:
-    """Read text that is good to have: other programs pickle it, and then it is left alone."""
+    """Read an array of text; a pickled one, as other programs write it, is ignored."""
     if name not in archive or archive.is_pickled(name):
         return None
     array = archive.read(name)
@@ -123,7 +192,7 @@ def _node_names(archive: Archive) -> tuple[Hashable, ...] | None:
     try:
         return tuple(int(text) if number else text for text, number in zip(texts, whole, strict=True))
     except ValueError:
-        raise InputError("node_names_whole calls a node name a number that is none") from None
+        raise InputError("node_names_whole marks a node name as a number that is none") from None
 
 
 def _notes(archive: Archive) -> dict[str, str]:
@@ -138,21 +207,8 @@ def _notes(archive: Archive) -> dict[str, str]:
     return notes
 
 
-# Writing -------------------------------------------------------------------------------------------------------------
-
-
-def _csr_arrays(matrix: sp.csr_array, prefix: str) -> dict[str, NDArray[Any]]:
-    index = np.int32 if max(*matrix.shape, matrix.nnz) < 2**31 else np.int64
-    return {
-        f"{prefix}_data": matrix.data,
-        f"{prefix}_indices": matrix.indices.astype(index),
-        f"{prefix}_indptr": matrix.indptr.astype(index),
-        f"{prefix}_shape": np.array(matrix.shape, dtype=np.int64),
-    }
-
-
 def _text_array(texts: Sequence[str], what: str) -> NDArray[np.str_]:
     for text in texts:
-        if not isinstance(text, str) or text.endswith("\0"):  # numpy pads text with NULs and would strip them
+        if not isinstance(text, str) or text.endswith("\0"):  # numpy pads text with NULs and strips them
             raise InputError(f"the {what} {text!r} can't be written")
     return np.array(texts, dtype=np.str_) if len(texts) else np.empty(0, dtype="<U1")

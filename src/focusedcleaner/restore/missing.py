@@ -96,7 +96,7 @@ def missing_edges(
     check_sanitizable(graph)
     allowed = edges_allowed(limit, graph.num_edges, what="limit")
     with one_thread():
-        return _Search(graph.as_the_defender_sees_it(), seed, repeats, trees).found(allowed, excluded, progress)
+        return _Search(graph.without_test_labels(), seed, repeats, trees).found(allowed, excluded, progress)
 
 
 class _Search:

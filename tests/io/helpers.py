@@ -1,8 +1,9 @@
-"""Random small graphs for the tests of files and conversions."""
+"""Random small graphs, and the path of three nodes as an npz file."""
 
 from __future__ import annotations
 
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from focusedcleaner.graph import Graph, Split
 
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-"""For examples that write to one folder, on a machine that may be busy."""
+"""For examples that share one folder, on a busy machine."""
 
 values = st.one_of(st.sampled_from([0.0, 1.0, 0.1, 1e-300, 3e38 * 10]), st.floats(-1e6, 1e6))
 texts = st.text(max_size=4).filter(lambda text: not text.endswith("\0"))
@@ -26,7 +27,7 @@ def split(train: list[int], val: list[int], test: list[int]) -> Split:
 
 @st.composite
 def graphs(draw: st.DrawFn, text: st.SearchStrategy[str] = texts, min_attributes: int = 0) -> Graph:
-    """A graph of up to six nodes with anything that a graph may carry."""
+    """Graphs of up to six nodes with all optional parts."""
     size = draw(st.integers(1, 6))
     possible = list(combinations(range(size), 2))
     chosen = draw(st.lists(st.sampled_from(possible), unique=True)) if possible else []
@@ -57,3 +58,25 @@ def _attributes(draw: st.DrawFn, size: int, text: st.SearchStrategy[str], fewest
     names = draw(st.none() | st.lists(key, min_size=width, max_size=width, unique=True))
     matrix = sp.csr_array(np.array(cells, dtype=np.float64).reshape(size, width))
     return {"attributes": matrix, "attribute_names": names}
+
+
+def npz_arrays(**changed: Any) -> dict[str, Any]:
+    """The arrays of a path of three nodes, with some changed or, if None, left out."""
+    whole: dict[str, Any] = {
+        "adj_data": np.ones(4, dtype=np.float32),
+        "adj_indices": np.array([1, 0, 2, 1], dtype=np.int32),
+        "adj_indptr": np.array([0, 1, 3, 4], dtype=np.int32),
+        "adj_shape": np.array([3, 3]),
+        "attr_data": np.array([1, 5]),
+        "attr_indices": np.array([0, 1]),
+        "attr_indptr": np.array([0, 1, 1, 2]),
+        "attr_shape": np.array([3, 2]),
+        "labels": np.array([0, 1, 1], dtype=np.int8),
+    }
+    return {name: array for name, array in (whole | changed).items() if array is not None}
+
+
+def stored(folder: Path, **changed: Any) -> Path:
+    path = folder / "graph.npz"
+    np.savez(path, **npz_arrays(**changed))
+    return path

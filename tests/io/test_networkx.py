@@ -1,16 +1,80 @@
-"""GraphML files."""
+"""NetworkX graphs and GraphML files."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import networkx as nx
 import pytest
 from hypothesis import assume, given
 
 from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import load_graph, save_graph
-from tests.io.test_round_trips import graphs, plain, relaxed, split
+from focusedcleaner.io.convert import from_networkx, to_networkx
+from tests.io.helpers import graphs, plain, relaxed, split
+
+
+@relaxed
+@given(graphs())
+def test_networkx_loses_nothing(graph: Graph) -> None:
+    assert from_networkx(to_networkx(graph)) == graph
+
+
+def test_names_that_are_numbers_stay_names() -> None:
+    graph = Graph.from_pairs(2, [[0, 1]], names=(0, 1))
+    assert from_networkx(to_networkx(graph)).names == (0, 1)
+
+
+def test_node_data_of_any_networkx_graph_are_read() -> None:
+    own = nx.Graph()
+    own.add_node("ann", label="spam", split="train", age=30, town="Bern")
+    own.add_node("bob", height=1.5, split="test")
+    own.add_edge("ann", "bob")
+    graph = from_networkx(own)
+    assert graph.names == ("ann", "bob")
+    assert graph.class_names == ("spam",)
+    assert graph.labels.tolist() == [0, -1]  # type: ignore[union-attr]
+    assert graph.split == split([0], [], [1])
+    assert graph.attribute_names == ("age", "height")
+    assert graph.attributes.toarray().tolist() == [[30, 0], [0, 1.5]]  # type: ignore[union-attr]
+
+
+def test_nodes_removed_after_conversion_stay_removed() -> None:
+    other = to_networkx(Graph.from_pairs(3, [[0, 1], [1, 2]], labels=[0, 1, 1]))
+    other.remove_node(0)
+    assert from_networkx(other) == Graph.from_pairs(2, [[0, 1]], labels=[1, 1], names=(1, 2))
+
+
+def test_directed_weighted_parallel_networkx_graphs_are_warned_of() -> None:
+    with pytest.warns(InputWarning, match="1 edge was given in one direction only"):
+        from_networkx(nx.DiGraph([(0, 1)]))
+    with pytest.warns(InputWarning, match="1 repeated edge was dropped, 1 weight was set to 1"):
+        from_networkx(nx.MultiGraph([(0, 1, {"weight": 2}), (1, 0)]))
+    assert from_networkx(nx.DiGraph([(0, 1), (1, 0)])).num_edges == 1
+
+
+@pytest.mark.parametrize(
+    ("node", "message"),
+    [
+        ({"split": "dev"}, "'dev': it must be train, val, test or empty"),
+        ({"age": float("inf")}, "finite"),
+        ({"age": 10**400}, "too large"),
+    ],
+)
+def test_invalid_node_data_are_refused(node: dict[str, object], message: str) -> None:
+    other = nx.Graph()
+    other.add_node(0, **node)
+    with pytest.raises(InputError, match=message):
+        from_networkx(other)
+
+
+def test_a_label_that_is_no_class_is_refused() -> None:
+    other = to_networkx(Graph.from_pairs(1, [], labels=[0], class_names=("a",)))
+    other.nodes[0]["label"] = "b"
+    with pytest.raises(InputError, match="'b' is not among the class names"):
+        from_networkx(other)
+
 
 KEYS = """<key id="l" for="node" attr.name="label" attr.type="string"/>
 <key id="s" for="node" attr.name="split" attr.type="string"/>
@@ -45,7 +109,7 @@ def test_graphml_loses_nothing_but_the_kind_of_mixed_ids(graph: Graph, tmp_path:
     assert (tmp_path / "graph.graphml").read_bytes() == first
 
 
-def test_a_file_of_ones_own_is_read_by_its_keys(tmp_path: Path) -> None:
+def test_node_data_of_any_graphml_file_are_read(tmp_path: Path) -> None:
     body = """<node id="x"><data key="l">spam</data><data key="s">train</data><data key="a">3</data></node>
     <node id="y"><data key="n">yes</data><data key="l"/></node><node id="z"><data key="l">ham</data></node>
     <edge source="x" target="z"/>"""
@@ -92,7 +156,7 @@ def test_a_document_type_is_refused_in_any_encoding(before: str, encoding: str, 
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         ("<node", "is not XML"),
         ("", "the graph is empty"),
@@ -106,16 +170,16 @@ def test_a_document_type_is_refused_in_any_encoding(before: str, encoding: str, 
         ('<node id="x"/><edge source="x" target="y" directed="true"/>', "directed=true"),
     ],
 )
-def test_graphml_that_makes_no_graph_is_refused(body: str, told: str, tmp_path: Path) -> None:
+def test_invalid_graphml_is_refused(body: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         load_graph(graphml(tmp_path, body))
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert str(error.value).startswith(f"{tmp_path}/graph.graphml: ")
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("about", ["{", "[]", '{"class_names": [1]}', '{"notes": {"a": 1}}', '{"attributes": "x"}'])
-def test_our_own_data_are_not_trusted(about: str, tmp_path: Path) -> None:
+def test_metadata_from_a_file_are_checked(about: str, tmp_path: Path) -> None:
     keys = '<key id="f" for="graph" attr.name="focusedcleaner" attr.type="string"/>'
     with pytest.raises(InputError, match="its graph data 'focusedcleaner'"):
         load_graph(graphml(tmp_path, f'{NODES}<data key="f">{about}</data>', keys=keys))
