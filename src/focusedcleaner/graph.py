@@ -367,6 +367,12 @@ class Graph:
         if len(np.unique(self.labels[self.split.train])) < 2:
             raise InputError("the training nodes are all of one class: at least two are needed")
 
+    def with_drawn_split(self, seed: int) -> Self:
+        """The graph with a random split where it has none and has labels to draw from; otherwise as it is."""
+        if self.split is not None or self.labels is None or not len(self.known_labels):
+            return self
+        return self.with_split(Split.random(self.labels, seed=seed))
+
     def with_split(self, split: Split | None) -> Self:
         return replace(self, split=split)
 

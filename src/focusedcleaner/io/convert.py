@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,8 @@ __all__ = ["as_graph", "from_networkx", "from_pyg", "from_scipy", "to_networkx",
 def as_graph(data: Any) -> Graph:
     """Convert a PyG `Data`, a NetworkX graph or an N × N adjacency (scipy or numpy); a `Graph` is returned as it is.
 
+    Labels and attributes that belong to a matrix come with it in a mapping, as `to_scipy` returns one.
+
     >>> as_graph(sp.csr_array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
     Graph(3 nodes, 2 edges, 0 classes, 0 attributes)
     >>> as_graph([[0, 1]])
@@ -40,7 +43,9 @@ def as_graph(data: Any) -> Graph:
         return from_networkx(data)
     if sp.issparse(data) or isinstance(data, np.ndarray):
         return from_scipy(data)
-    kinds = "a Graph, a PyG Data, a NetworkX graph or a square scipy or numpy matrix"
+    if isinstance(data, Mapping) and "adjacency" in data:
+        return from_scipy(**data)
+    kinds = "a Graph, a PyG Data, a NetworkX graph, a square scipy or numpy matrix or a mapping with one as 'adjacency'"
     raise InputError(f"a graph must be {kinds}, not {type(data).__name__}")
 
 
