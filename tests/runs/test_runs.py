@@ -13,7 +13,8 @@ import pytest
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import load_graph
-from focusedcleaner.runs import RunFolder, free_path, read_run, write_run
+from focusedcleaner.runs import RunFolder, read_run, write_run
+from focusedcleaner.runs.folder import free_path
 from focusedcleaner.sanitizers import FocusedCleaner, Sanitation
 
 

@@ -1,4 +1,4 @@
-"""Interruptions: what is kept, and going on to the same result. Real processes where signals or threads matter."""
+"""Interrupted runs: what is kept, and resuming to the same result. Real processes where signals or threads matter."""
 
 from __future__ import annotations
 
@@ -14,18 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import Result
 
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.io import checkpoint, save_graph
-from focusedcleaner.sanitizers import focused
-from focusedcleaner.sanitizers.journal import Journal
+from tests.cli.conftest import RESULT
+from tests.conftest import Command
 
-Command = Callable[..., Result]
-RESULT = ["removed.csv", "report.html", "run.json", "sanitized.npz", "trace.csv"]
 SANITIZE = ("sanitize", "graph.npz", "--budget", "20", "--edges-per-round", "2")
 
-# A command whose sixth round never ends by itself: it makes the file "waiting" and sleeps.
+
 HANGING = """
 import sys, time
 from pathlib import Path
@@ -57,22 +54,6 @@ def expected(cli: Command) -> bytes:
     """What an uninterrupted run removes."""
     assert cli(*SANITIZE, "--out", "WHOLE").exit_code == 0
     return Path("WHOLE/removed.csv").read_bytes()
-
-
-@pytest.fixture
-def interrupt_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Let Ctrl-C be pressed in the round after so many."""
-    whole = focused._Cleaning.round
-
-    def at(rounds: int) -> None:
-        def interrupted(self: Any, journal: Journal, size: int) -> Any:
-            if journal.rounds == rounds:
-                raise KeyboardInterrupt
-            return whole(self, journal, size)
-
-        monkeypatch.setattr(focused._Cleaning, "round", interrupted)
-
-    return at
 
 
 def start(code: str, *words: str, environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
@@ -231,24 +212,3 @@ def test_resuming_with_something_else(
     assert refused.exit_code == 2
     assert refused.stderr == f"error: {difference}: resume with the same\n"
     assert Path("RUN/run.json").read_bytes() == before
-
-
-def test_the_command_itself_is_quick_and_calm(folder: Path) -> None:
-    command = Path(sys.executable).with_name("focusedcleaner")
-    shown = subprocess.run([command, "--help"], capture_output=True, text=True, timeout=60, check=True)
-    assert "sanitize" in shown.stdout
-    loaded = "import sys; import focusedcleaner.cli.app; print({'torch', 'numpy', 'scipy'} & set(sys.modules))"
-    assert subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True).stdout == "set()\n"
-    wrong = subprocess.run([command, "score", "nowhere", "--truth", "cora"], capture_output=True, text=True)
-    assert wrong.returncode == 2
-    assert wrong.stderr == "error: nowhere: there is no such run folder\n"
-
-
-def test_a_closed_pipe_is_silent(folder: Path) -> None:
-    read, write = os.pipe()
-    os.close(read)
-    command = Path(sys.executable).with_name("focusedcleaner")
-    done = subprocess.run([command, "datasets", "--json"], stdout=write, stderr=subprocess.PIPE, text=True)
-    os.close(write)
-    assert done.stderr == ""
-    assert done.returncode == 1
