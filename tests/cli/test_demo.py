@@ -23,9 +23,19 @@ def test_demo(cli: Command, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(demo, "SEEDS", 1)
     done = cli("demo")
     assert done.exit_code == 0, done.output
-    for words in ("edges planted", "of these were planted", "ESR", "oracle", "poisoned", "cleaned", "Next"):
+    for words in (
+        "edges planted",
+        "of these had been planted",
+        "FocusedCleaner (cld)",
+        "ESR",
+        "oracle",
+        "poisoned",
+        "cleaned",
+        "Next",
+    ):
         assert words in done.stdout
     fields = json.loads(cli("demo", "--json").stdout)
+    assert fields["method"] == "cld"
     assert set(fields["accuracy"]) == {"clean", "poisoned", "cleaned"}
     planted = attack("mettack").poison(graph, "10%").added
     assert fields["planted"] == len(planted) >= 28
@@ -56,4 +66,4 @@ def test_demo_without_cora(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     name, graph = demo._graph(0)
     assert name == "Synthetic"
     assert 2000 < graph.num_nodes < 2700
-    assert capsys.readouterr().err == "note: cora could not be found; a synthetic graph of its size stands in\n"
+    assert capsys.readouterr().err == "note: cora could not be found; a synthetic graph of its size is used instead\n"

@@ -26,7 +26,7 @@ def test_sanitize_tells_what_it_did(cli: Command, graph_file: Path) -> None:
         "Removed 15 of 300 edges",
         "method",
         "same class",
-        "Removed first",
+        "The first edges that were removed",
         "common neighbour",
         "RUN/removed",
     ):
@@ -46,7 +46,7 @@ def test_sanitize_json(cli: Command, graph_file: Path) -> None:
 def test_default_folders_are_counted(cli: Command, graph_file: Path) -> None:
     for _ in range(2):
         assert cli("sanitize", graph_file, "--budget", "3").exit_code == 0
-    assert sorted(os.listdir("runs")) == ["graph-cleaned", "graph-cleaned-2"]
+    assert sorted(os.listdir("runs")) == ["graph-cld", "graph-cld-2"]
 
 
 def test_the_record_names_what_was_typed(cli: Command, graph_file: Path, graph: Graph) -> None:
@@ -58,6 +58,31 @@ def test_the_record_names_what_was_typed(cli: Command, graph_file: Path, graph: 
     assert re.fullmatch("[0-9a-f]{64}", source["sha256"])
     assert source["fingerprint"] == graph.fingerprint()
     assert os.getcwd() not in text
+
+
+def test_auto_is_the_default_and_keeps_the_settings(
+    cli: Command, poisoned: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_graph(poisoned, "graph.npz")
+    assert cli("sanitize", "graph.npz", "--budget", "3", "--set", "tau=0.5").exit_code == 0
+    assert cli("sanitize", "graph.npz", "--budget", "3", "--method", "auto", "--set", "tau=0.5").exit_code == 0
+    assert Path("runs/graph-cld/removed.csv").read_bytes() == Path("runs/graph-cld-2/removed.csv").read_bytes()
+    monkeypatch.setattr("focusedcleaner.cli.sanitize.default_method", lambda graph: "jaccard")
+    done = cli("sanitize", "graph.npz", "--set", "threshold=0", "--json")
+    fields = json.loads(done.stdout)
+    assert (fields["method"], fields["out"]) == ("jaccard", "runs/graph-jaccard")
+    assert json.loads(Path("runs/graph-jaccard/run.json").read_text())["settings"]["threshold"] == 0
+    refused = cli("sanitize", "graph.npz", "--set", "tau=0.5", "--out", "RUN")
+    assert refused.exit_code == 2
+    assert refused.stderr == (
+        "error: auto chose jaccard for this graph: jaccard has no setting 'tau'; its settings are threshold; "
+        "--method names another method\n"
+    )
+    assert not Path("RUN").exists()
+
+
+def test_settings_of_a_named_method_are_checked_before_the_graph_is_read(cli: Command) -> None:
+    fails(cli("sanitize", "nothing.npz", "--method", "lp", "--set", "taw=1"), "lp has no setting 'taw'", left=[])
 
 
 def test_settings_reach_the_method(cli: Command, graph_file: Path) -> None:
@@ -107,7 +132,8 @@ def test_bad_budgets(cli: Command, graph_file: Path, budget: str, message: str) 
     ("words", "message"),
     [
         (["--method", "clean"], "there is no method 'clean'; there are cld, lp, focused-none"),
-        (["--set", "taw=1"], "cld has no setting 'taw'; its settings are "),
+        (["--set", "taw=1"], "auto chose cld for this graph: cld has no setting 'taw'; its settings are "),
+        (["--method", "lp", "--set", "taw=1"], "error: lp has no setting 'taw'; its settings are "),
         (["--set", "tau"], "a setting is written key=value, not 'tau'"),
         (["--set", "tau=high"], "tau must be a number, not 'high'"),
         (["--set", "tau=2"], "tau and beta lie between 0 and 1"),

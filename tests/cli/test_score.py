@@ -20,7 +20,7 @@ def test_score(cli: Command, graph: Graph, poisoned: Graph, graph_file: Path) ->
     cli("sanitize", "poisoned.npz", "--budget", "10%", "--out", "RUN")
     done = cli("score", "RUN", "--truth", graph_file, "--json")
     fields = json.loads(done.stdout)
-    assert list(fields) == ["esr", "f1", "cr", "oracle_esr", "attacked", "removed", "hits"]
+    assert list(fields) == ["esr", "f1", "precision", "cr", "oracle_esr", "attacked", "removed", "hits"]
     attacked = len(poisoned.added_edges(graph))
     union = attacked + fields["removed"] - fields["hits"]
     assert (fields["attacked"], fields["removed"]) == (attacked, 30)
@@ -28,6 +28,10 @@ def test_score(cli: Command, graph: Graph, poisoned: Graph, graph_file: Path) ->
     assert fields["oracle_esr"] == pytest.approx(min(attacked, 30) / max(attacked, 30))
     table = cli("score", "RUN", "--truth", graph_file)
     assert re.search(r"ESR +[\d.]+ % +100\.0 %", table.stdout)
+    assert fields["precision"] == pytest.approx(fields["hits"] / 30)
+    assert re.search(rf"precision +{100 * fields['precision']:.1f} % +100\.0 % +planted, of all removed", table.stdout)
+    assert re.search(rf"recall \(CR\) +{100 * fields['cr']:.1f} %", table.stdout)
+    assert "the harmonic mean of precision and recall" in table.stdout
 
 
 def test_score_without_an_attack_has_nulls(cli: Command, graph_file: Path) -> None:

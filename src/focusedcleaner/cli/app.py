@@ -139,9 +139,9 @@ def datasets(ctx: typer.Context, json: JsonOption = False) -> None:
 @datasets_app.command("list")
 def datasets_list(json: JsonOption = False) -> None:
     """List the data sets with their sources and checksums."""
-    from focusedcleaner.cli.listings import show_datasets
+    from focusedcleaner.cli.datasets import show_all
 
-    show_datasets(json=json)
+    show_all(json=json)
 
 
 @datasets_app.command("get")
@@ -149,9 +149,9 @@ def datasets_get(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A data set's name.")], json: JsonOption = False
 ) -> None:
     """Fetch a data set, unless it is on this machine, and print its path."""
-    from focusedcleaner.cli.listings import fetch_dataset
+    from focusedcleaner.cli.datasets import fetch
 
-    fetch_dataset(name, json=json)
+    fetch(name, json=json)
 
 
 @command
@@ -339,9 +339,6 @@ def report(
     """Write a run's report again; with the clean graph, it shows which removed edges were planted."""
 
 
-@app.command()
+@command
 def methods(json: JsonOption = False) -> None:
     """List the sanitizers, attacks and classifiers with their settings."""
-    from focusedcleaner.cli.listings import show_methods
-
-    show_methods(json=json)

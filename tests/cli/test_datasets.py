@@ -1,4 +1,4 @@
-"""``focusedcleaner datasets`` and ``focusedcleaner methods``."""
+"""``focusedcleaner datasets``."""
 
 from __future__ import annotations
 
@@ -34,11 +34,3 @@ def test_datasets_get_says_where(cli: Command, monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(datasets, "info", lambda name: entry)
     assert cli("datasets", "get", "polblogs").stdout == f"{entry.path}\n"
     assert json.loads(cli("datasets", "get", "polblogs", "--json").stdout)["path"] == str(entry.path)
-
-
-def test_methods(cli: Command) -> None:
-    shown = cli("methods")
-    for word in ("cld", "lp", "focused-none", "dice", "gcn", "tau"):
-        assert word in shown.stdout
-    listed = json.loads(cli("methods", "--json").stdout)
-    assert [method["name"] for method in listed["sanitizers"]][:3] == ["cld", "lp", "focused-none"]
