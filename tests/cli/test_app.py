@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from focusedcleaner.cli import app as cli_app
 from tests.conftest import Command
+
+COMMANDS = [command.callback for command in cli_app.app.registered_commands if hasattr(command.callback, "__wrapped__")]
 
 
 def test_help_and_version(cli: Command) -> None:
@@ -26,6 +32,12 @@ def test_usage(cli: Command, words: list[str]) -> None:
     assert done.exit_code == 2
     assert done.stderr.startswith("error: ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
+def test_run_takes_the_declared_options(command: Any) -> None:
+    run = import_module(f"focusedcleaner.cli.{command.__name__}").run
+    assert list(inspect.signature(run).parameters) == list(inspect.signature(command.__wrapped__).parameters)
 
 
 HELP = """

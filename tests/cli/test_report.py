@@ -86,7 +86,7 @@ def test_anew_with_the_truth(cli: Command) -> None:
     ],
 )
 def test_a_report_that_can_not_be(cli: Command, words: tuple[str, ...], message: str) -> None:
-    cli(*SANITIZE, "--out", "RUN")
+    cli(*SANITIZE, "--method", "random", "--out", "RUN")
     before = Path("RUN/report.html").read_bytes()
     done = cli("report", *words)
     assert (done.exit_code, done.stderr) == (2, f"{message}\n")
@@ -94,7 +94,7 @@ def test_a_report_that_can_not_be(cli: Command, words: tuple[str, ...], message:
 
 
 def test_a_broken_trace_is_told(cli: Command) -> None:
-    cli(*SANITIZE, "--out", "RUN")
+    cli(*SANITIZE, "--method", "random", "--out", "RUN")
     Path("RUN/trace.csv").write_text("round,removed\n1,many\n")
     assert cli("report", "RUN").stderr == "error: RUN/trace.csv: is not a table of numbers\n"
 
