@@ -59,8 +59,17 @@ def readable(text: object, most: int = 60) -> str:
     ('left�right', 'aaaaaaa…')
     """
     flat = " ".join(str(text)[: 8 * most].split())
-    seen = "".join("�" if unicodedata.category(letter) in _UNSEEN else letter for letter in flat)
+    seen = visible(flat)
     return seen if len(seen) <= most else f"{seen[: most - 1]}…"
+
+
+def visible(text: str) -> str:
+    """Text with control, formatting and unassigned characters, except line breaks, replaced by �.
+
+    >>> visible("red\\x1b[31m")
+    'red�[31m'
+    """
+    return "".join("�" if letter != "\n" and unicodedata.category(letter) in _UNSEEN else letter for letter in text)
 
 
 def class_name(graph: Graph, number: int) -> str:

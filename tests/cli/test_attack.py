@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import Result
 
 from focusedcleaner.attacks import Mettack, mettack
 from focusedcleaner.graph import Graph, Split
 from focusedcleaner.io import load_graph, save_graph, save_split
+from tests.conftest import Command
 
-Command = Callable[..., Result]
 SANITIZE = ("sanitize", "poisoned.npz", "--method", "focused-none", "--budget", "3")
 
 
@@ -92,7 +90,7 @@ def test_a_poisoned_file_keeps_its_split(cli: Command, graph: Graph, graph_file:
         (("--out", "nowhere/poisoned.npz"), "there is no folder nowhere"),
         (("--targets", "3"), "--targets goes with nettack"),
         (("--method", "nettack", "--targets", "3,999"), "there is no node '999' to be a target"),
-        (("--method", "dice", "--resume"), "can't go on"),
+        (("--method", "dice", "--resume"), "can't be resumed"),
     ],
 )
 def test_mistakes_cost_one_line(cli: Command, graph_file: Path, words: tuple[str, ...], message: str) -> None:
@@ -136,13 +134,13 @@ def test_an_interrupted_attack_goes_on(cli: Command, graph_file: Path, monkeypat
     monkeypatch.setattr(mettack._UnderWay, "next", interrupted)
     stopped = cli(*words, "--out", "p.npz")
     assert stopped.exit_code == 2
-    assert "interrupted after 4 of 12 flips, which are kept; go on with: focusedcleaner attack" in stopped.stderr
+    assert "interrupted after 4 of 12 flips, which are kept; continue with: focusedcleaner attack" in stopped.stderr
     assert stopped.stderr.strip().endswith("--resume")
     assert not Path("p-2%.npz").exists()
     monkeypatch.setattr(mettack._UnderWay, "next", whole)
     refused = cli(*words, "--out", "p.npz")
     assert refused.exit_code == 2
-    assert "an attack was cut off here: go on with --resume" in refused.stderr
+    assert "an attack was interrupted here: continue it with --resume" in refused.stderr
     done = cli(*words, "--out", "p.npz", "--resume")
     assert done.exit_code == 0, done.output
     for power in ("2%", "4%"):
@@ -153,4 +151,4 @@ def test_an_interrupted_attack_goes_on(cli: Command, graph_file: Path, monkeypat
 def test_resuming_nothing_begins(cli: Command, graph_file: Path) -> None:
     done = cli("attack", graph_file, "--power", "3", "--out", "p.npz", "--resume")
     assert done.exit_code == 0
-    assert "so the attack begins at the beginning" in done.stderr
+    assert "so it starts from the beginning" in done.stderr

@@ -34,10 +34,11 @@ def test_several_models_make_a_table(cli: Command, graph_file: Path) -> None:
     assert rows == ["mlp", "sgc"]
 
 
-def test_all_models(cli: Command, graph_file: Path) -> None:
+def test_all_models(cli: Command, graph_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CLASSIFIERS, "names", lambda: ("mlp", "sgc"))
     result = cli("classify", graph_file, "--model", "all", "--seeds", 1, "--json")
     assert result.exit_code == 0, result.output
-    assert [row["model"] for row in json.loads(result.stdout)["models"]] == list(CLASSIFIERS.names())
+    assert [row["model"] for row in json.loads(result.stdout)["models"]] == ["mlp", "sgc"]
 
 
 def test_a_run_folder_stands_for_its_cleaned_graph(cli: Command, graph_file: Path, folder: Path) -> None:
@@ -53,7 +54,7 @@ def test_an_interrupted_run_is_noted(cli: Command, graph_file: Path, folder: Pat
     cli("sanitize", graph_file, "--budget", 20, "--out", "RUN")
     record = json.loads((folder / "RUN" / "run.json").read_text())
     (folder / "RUN" / "run.json").write_text(json.dumps({**record, "status": "interrupted"}))
-    assert "cleaned in part" in cli("classify", "RUN", "--model", "sgc", "--seeds", 1).stderr
+    assert "only partly cleaned" in cli("classify", "RUN", "--model", "sgc", "--seeds", 1).stderr
 
 
 def test_another_adjacency(cli: Command, graph_file: Path, graph: Graph, folder: Path) -> None:

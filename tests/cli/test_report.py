@@ -10,17 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import Result
 
 from focusedcleaner.attacks import Dice
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import save_graph
 from focusedcleaner.runs import read_run
-from focusedcleaner.sanitizers import focused
-from focusedcleaner.sanitizers.journal import Journal
+from tests.conftest import Command
 
-Command = Callable[..., Result]
 SANITIZE = ("sanitize", "poisoned.npz", "--budget", "20")
 
 
@@ -89,7 +86,7 @@ def test_anew_with_the_truth(cli: Command) -> None:
     ],
 )
 def test_a_report_that_can_not_be(cli: Command, words: tuple[str, ...], message: str) -> None:
-    cli(*SANITIZE, "--out", "RUN")
+    cli(*SANITIZE, "--method", "random", "--out", "RUN")
     before = Path("RUN/report.html").read_bytes()
     done = cli("report", *words)
     assert (done.exit_code, done.stderr) == (2, f"{message}\n")
@@ -97,7 +94,7 @@ def test_a_report_that_can_not_be(cli: Command, words: tuple[str, ...], message:
 
 
 def test_a_broken_trace_is_told(cli: Command) -> None:
-    cli(*SANITIZE, "--out", "RUN")
+    cli(*SANITIZE, "--method", "random", "--out", "RUN")
     Path("RUN/trace.csv").write_text("round,removed\n1,many\n")
     assert cli("report", "RUN").stderr == "error: RUN/trace.csv: is not a table of numbers\n"
 
@@ -123,18 +120,11 @@ def test_a_report_that_can_not_be_written_is_one_line(cli: Command, monkeypatch:
     assert read_run("RUN").complete
 
 
-def test_an_interrupted_run_has_its_report(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = focused._Cleaning.round
-
-    def interrupted(self: Any, journal: Journal, size: int) -> Any:
-        if journal.rounds == 3:
-            raise KeyboardInterrupt
-        return whole(self, journal, size)
-
+def test_an_interrupted_run_has_its_report(cli: Command, interrupt_at: Callable[[int], None]) -> None:
     words = (*SANITIZE, "--edges-per-round", "2", "--truth", "clean.npz", "--out", "RUN")
-    with monkeypatch.context() as patch:
-        patch.setattr(focused._Cleaning, "round", interrupted)
-        assert cli(*words).exit_code == 2
+    interrupt_at(3)
+    assert cli(*words).exit_code == 2
+    interrupt_at(-1)
     assert "The run was interrupted: 6 of the 20 edges" in text()
     assert "Against the truth" in text()
     assert cli(*words, "--resume").exit_code == 0

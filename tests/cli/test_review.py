@@ -10,19 +10,16 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import Result
 
 import focusedcleaner.review
 from focusedcleaner.io import load_graph, save_graph
 from focusedcleaner.runs import Run, read_run
+from tests.conftest import Command
 from tests.review.made_up import a_run, a_store
-
-Command = Callable[..., Result]
 
 
 @pytest.fixture(scope="module")
@@ -220,5 +217,5 @@ def test_the_server_says_where_it_is_and_ends_at_ctrl_c(run: Run) -> None:
         server.send_signal(signal.SIGINT)
         rest, told = server.communicate(timeout=60)
     assert (server.returncode, rest) == (0, "")
-    assert told == "note: ended; every decision is in RUN/review.sqlite\n"
+    assert told == "note: the review has ended; every decision is in RUN/review.sqlite\n"
     assert sorted(path.name for path in Path("RUN").glob("review*")) == ["review.sqlite"]

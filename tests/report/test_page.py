@@ -20,7 +20,7 @@ from focusedcleaner.graph import UNKNOWN, Graph, Split
 from focusedcleaner.report import charts, page, summary
 from focusedcleaner.report.axes import ticks, top
 from focusedcleaner.report.palette import mark
-from focusedcleaner.runs import record
+from focusedcleaner.runs import run_record
 from focusedcleaner.sanitizers import FocusedCleaner, Sanitation
 from tests.strategies import labelled_graphs
 
@@ -131,7 +131,7 @@ CASES: dict[str, Callable[[], Sanitation]] = {
 def case(request: pytest.FixtureRequest) -> Page:
     found = CASES[request.param]()
     truth = replace(clean(found.poisoned.num_nodes), names=found.poisoned.names)
-    about = record(found, {"graph": f"data/{HOSTILE[0]}.npz", HOSTILE[1]: HOSTILE[2]}, "complete")
+    about = run_record(found, {"graph": f"data/{HOSTILE[0]}.npz", HOSTILE[1]: HOSTILE[2]}, "complete")
     return Page(page(summary(found, truth=truth, about=about)))
 
 
@@ -174,12 +174,12 @@ def test_no_number_is_missing_or_broken(case: Page) -> None:
 
 def told(**changes: Any) -> Page:
     found = sanitation()
-    return Page(page(summary(found, about={**record(found, {}, "complete"), **changes})))
+    return Page(page(summary(found, about={**run_record(found, {}, "complete"), **changes})))
 
 
 def test_hostile_words_are_words() -> None:
     found = hostile()
-    text = page(summary(found, about=record(found, {"graph": HOSTILE[0]}, "complete")))
+    text = page(summary(found, about=run_record(found, {"graph": HOSTILE[0]}, "complete")))
     read = Page(text)
     assert "<script" not in text
     assert "\u202e" not in text

@@ -229,7 +229,7 @@ def test_interrupted_flips_go_on_to_the_same_files(
     monkeypatch.setattr(gasoline._Flipping, "round", interrupted)
     stopped = cli(*words, "--out", "RUN")
     assert stopped.exit_code == 2
-    assert stopped.stderr.startswith("interrupted after 6 of 12 edges; what was found so far is in RUN; go on with: ")
+    assert stopped.stderr.startswith("interrupted after 6 of 12 edges; the result so far is in RUN; continue with: ")
     so_far = read_run("RUN")
     assert len(so_far.removed) + len(so_far.added) == 6
     monkeypatch.setattr(gasoline._Flipping, "round", whole)

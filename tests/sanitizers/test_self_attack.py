@@ -428,7 +428,8 @@ def test_sanitize_without_a_method(cli: Command, poisoned: Graph, monkeypatch: p
     monkeypatch.setattr("focusedcleaner.sanitizers.SELF_ATTACKED", (1, 10_000))
     monkeypatch.setattr(SelfAttack, "__init__", partialmethod(SelfAttack.__init__, **QUICK))
     assert cli("sanitize", "graph.npz").exit_code == 0
-    record = json.loads(Path("runs/graph-cleaned/run.json").read_text())
+    record = json.loads(Path("runs/graph-self-attack/run.json").read_text())
     assert record["method"] == "self-attack"
-    assert cli("sanitize", "graph.npz", "--set", "tau=0.7", "--budget", "3").exit_code == 0
-    assert json.loads(Path("runs/graph-cld/run.json").read_text())["method"] == "cld"
+    refused = cli("sanitize", "graph.npz", "--set", "tau=0.7", "--budget", "3")
+    assert refused.exit_code == 2
+    assert "self-attack has no setting 'tau'" in refused.stderr

@@ -1,7 +1,6 @@
-"""The command line: options in, words out. No algorithm lives here.
+"""The command line: reads options, calls the library, prints the result. It contains no algorithm.
 
-`app` declares the commands and their options and imports next to nothing, so that help is there at once; what a command
-does stands in the module of its name, imported when it runs.
+`app` declares the commands; the code of a command is in the module of its name.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command and exit: 0 where all went well, 2 where the user can mend it."""
+    """Run a command and exit: with code 0 after success, 2 after an input error."""
     from focusedcleaner.cli.app import app
 
     app(None if arguments is None else list(arguments), prog_name="focusedcleaner")

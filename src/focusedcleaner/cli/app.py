@@ -1,10 +1,17 @@
-"""The commands and their options."""
+"""The commands: their options and help texts.
+
+A command's code is in the module of its name and is imported when the command runs, so that ``--help`` needs neither
+torch nor numpy.
+"""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,57 +21,91 @@ from typer.core import TyperGroup
 from focusedcleaner.cli.options import (
     AdjacencyOption,
     ComponentOption,
-    ForceSplitOption,
-    GraphArgument,
+    ForceOption,
+    GraphSource,
     JsonOption,
     NodesOption,
+    ResumeOption,
     RunArgument,
     SeedOption,
-    SplitOption,
+    SettingsOption,
+    option,
 )
 from focusedcleaner.errors import InputError
 
-# Some versions of typer bring their own click and some use click's: the root of its usage errors is found, not named.
-_UsageProblem: type[Exception] = typer.BadParameter.__mro__[2]
+# Some versions of typer bundle click and some import it: the base class of its usage errors is found, not named.
+_UsageError: type[Exception] = typer.BadParameter.__mro__[2]
 
 
 class OneLineErrors(TyperGroup):
-    """Tells a user's mistakes and interruptions in one line, with exit code 2."""
+    """Reports input errors, usage errors and interruptions in one line, with exit code 2."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except InputError as error:
-            raise _failed(f"error: {error}") from None
+            raise _failure(f"error: {error}") from None
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(1) from None
         except KeyboardInterrupt as stop:
-            raise _failed(str(stop) or "interrupted") from None
+            raise _failure(str(stop) or "interrupted") from None
 
     def main(self, args: Sequence[str] | None = None, *more: Any, **options: Any) -> Any:
-        given = list(sys.argv[1:] if args is None else args)
+        words = list(sys.argv[1:] if args is None else args)
         try:
-            code = super().main(given, *more, **{**options, "standalone_mode": False, "obj": given})
-        except _UsageProblem as problem:
-            code = _failed(f"error: {getattr(problem, 'format_message', problem.__str__)()}").exit_code
+            code = super().main(words, *more, **{**options, "standalone_mode": False, "obj": words})
+        except _UsageError as error:
+            code = _failure(f"error: {getattr(error, 'format_message', error.__str__)()}").exit_code
         if options.get("standalone_mode", True):
             sys.exit(code)
         return code
 
 
-def _failed(line: str) -> typer.Exit:
-    typer.echo(" ".join(line.split()), err=True)
+def _failure(line: str) -> typer.Exit:
+    from focusedcleaner.cli.console import print_error
+
+    print_error(line)
     return typer.Exit(2)
 
 
-app = typer.Typer(cls=OneLineErrors, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+app = typer.Typer(
+    cls=OneLineErrors,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 datasets_app = typer.Typer(rich_markup_mode="rich")
 app.add_typer(datasets_app, name="datasets")
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Register a command: the function declares options and help text; `run` in the module of its name does the work.
+
+    A parameter of type `GraphSource` stands for the argument and the options that name a graph.
+    """
+    declared = inspect.signature(function, eval_str=True).parameters
+    graph_options = inspect.signature(GraphSource, eval_str=True).parameters
+    sources = [name for name, parameter in declared.items() if parameter.annotation is GraphSource]
+
+    @functools.wraps(function)
+    def invoke(**options: Any) -> None:
+        for name in sources:
+            options[name] = GraphSource(**{option: options.pop(option) for option in graph_options})
+        import_module(f"focusedcleaner.cli.{function.__name__}").run(**options)
+
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in declared.items():
+        parameters += graph_options.values() if name in sources else [parameter]
+    keyword_only = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
+    invoke.__signature__ = inspect.Signature(keyword_only)  # type: ignore[attr-defined]
+    app.command()(invoke)
+    return invoke
+
+
+def _print_version(requested: bool) -> None:
+    if requested:
         from focusedcleaner import __version__
 
         typer.echo(f"focusedcleaner {__version__}")
@@ -78,31 +119,26 @@ def root(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Finds and removes the edges that an attacker planted in a graph."""
+    """Find and remove the edges that an attacker planted in a graph."""
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
 
 
-@app.command()
+@command
 def demo(seed: SeedOption = 0, json: JsonOption = False) -> None:
-    """Poison a real graph, clean it, and show what happened."""
-    from focusedcleaner.cli.demo import run
-
-    run(seed=seed, json=json)
+    """Poison a real graph, clean it, and show the result."""
 
 
 @datasets_app.callback(invoke_without_command=True)
 def datasets(ctx: typer.Context, json: JsonOption = False) -> None:
-    """Which data sets there are, where they come from, and their checksums."""
+    """List the data sets, or fetch one."""
     if ctx.invoked_subcommand is None:
-        from focusedcleaner.cli.datasets import show_all
-
-        show_all(json=json)
+        datasets_list(json)
 
 
 @datasets_app.command("list")
 def datasets_list(json: JsonOption = False) -> None:
-    """List the data sets."""
+    """List the data sets with their sources and checksums."""
     from focusedcleaner.cli.datasets import show_all
 
     show_all(json=json)
@@ -112,215 +148,121 @@ def datasets_list(json: JsonOption = False) -> None:
 def datasets_get(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A data set's name.")], json: JsonOption = False
 ) -> None:
-    """Fetch a data set, unless it is here already, and say where it is."""
+    """Fetch a data set, unless it is on this machine, and print its path."""
     from focusedcleaner.cli.datasets import fetch
 
     fetch(name, json=json)
 
 
-@app.command()
+@command
+def check(source: GraphSource, json: JsonOption = False) -> None:
+    """Show what a graph contains and what a sanitation would assume about it."""
+
+
+@command
 def attack(
     ctx: typer.Context,
-    graph: GraphArgument,
-    method: Annotated[
-        str, typer.Option("--method", metavar="NAME", help="mettack, dice, … (see: methods).")
-    ] = "mettack",
-    power: Annotated[
-        str,
-        typer.Option("--power", help="Pairs that may be flipped: 10%, 0.1 or 500; a list (5%,10%) gives a file each."),
-    ] = "10%",
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="The poisoned graph file, which must not exist.")
-    ] = None,
-    targets: Annotated[
-        str | None, typer.Option("--targets", metavar="NODES", help="Whom nettack attacks: node ids, by commas.")
-    ] = None,
-    nodes: NodesOption = None,
-    adjacency: AdjacencyOption = None,
-    split: SplitOption = None,
-    force_split: ForceSplitOption = False,
-    largest_component: ComponentOption = False,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting of the attack; repeatable.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an attack that was interrupted.")] = False,
+    source: GraphSource,
+    method: Annotated[str, option("mettack, dice, … (see: methods).", "NAME")] = "mettack",
+    power: Annotated[str, option("Pairs to flip: 10%, 0.1 or 500; a list (5%,10%) gives a file each.")] = "10%",
+    out: Annotated[Path | None, option("The poisoned graph file, which must not exist.", "FILE")] = None,
+    targets: Annotated[str | None, option("Target nodes of nettack: ids, separated by commas.", "NODES")] = None,
+    settings: SettingsOption = None,
+    resume: ResumeOption = False,
     seed: SeedOption = 0,
     json: JsonOption = False,
 ) -> None:
     """Poison a graph, to test how robust a model or a sanitizer is."""
-    from focusedcleaner.cli.attack import Request, run
-    from focusedcleaner.cli.inputs import GraphSource
-
-    given = GraphSource(graph, nodes, adjacency, split, largest_component, force_split)
-    request = Request(given, method, power, out, targets, tuple(settings or ()), seed, resume)
-    run(request, typed=ctx.obj or [], json=json)
 
 
-@app.command()
+_METHOD = (
+    "cld, lp, … (see: methods); auto is self-attack for a graph with attributes and 2,000 to 200,000 edges, "
+    "and cld for any other."
+)
+_BUDGET = (
+    "Edges to remove at most: 10%, 0.1 (a fraction) or 500 (a number); with auto the method decides. "
+    "\\[default: auto if the method can decide, else 10%]"
+)
+_RUN = "The run folder, which must not exist. \\[default: runs/GRAPH-METHOD]"
+
+
+@command
 def sanitize(
     ctx: typer.Context,
-    graph: GraphArgument,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            "--method",
-            metavar="NAME",
-            help="cld, lp, … (see: methods). \\[default: self-attack if there are attributes and 2,000 to 200,000 "
-            "edges, else cld]",
-            show_default=False,
-        ),
-    ] = None,
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            "--budget",
-            help="Edges that may be removed: 10%, 0.1 (a share), 500 (a number), or auto: the method chooses, if it "
-            "can. \\[default: auto if it can, else 10%]",
-            show_default=False,
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="RUN", help="The folder for the results, which must not exist.")
-    ] = None,
-    nodes: NodesOption = None,
-    adjacency: AdjacencyOption = None,
-    split: SplitOption = None,
-    force_split: ForceSplitOption = False,
-    largest_component: ComponentOption = False,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting of the method; repeatable.")
-    ] = None,
-    edges_per_round: Annotated[
-        int | None, typer.Option("--edges-per-round", min=1, help="Edges removed at a time; 1 is the paper's way.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
-    truth: Annotated[
-        str | None,
-        typer.Option("--truth", metavar="GRAPH", help="The clean graph, for the report; the method never sees it."),
-    ] = None,
+    source: GraphSource,
+    method: Annotated[str, option(_METHOD, "NAME")] = "auto",
+    budget: Annotated[str | None, option(_BUDGET, show_default=False)] = None,
+    out: Annotated[Path | None, option(_RUN, "RUN")] = None,
+    settings: SettingsOption = None,
+    edges_per_round: Annotated[int | None, option("Edges to remove per round; 1 in the paper.", min=1)] = None,
+    resume: ResumeOption = False,
+    truth: Annotated[str | None, option("The clean graph, for the report; the method never sees it.", "GRAPH")] = None,
     seed: SeedOption = 0,
     json: JsonOption = False,
 ) -> None:
     """Remove the edges that an attacker most likely planted."""
-    from focusedcleaner.cli.inputs import GraphSource
-    from focusedcleaner.cli.sanitize import Request, run
-
-    pairs = [*(settings or []), *([] if edges_per_round is None else [f"edges_per_round={edges_per_round}"])]
-    given = GraphSource(graph, nodes, adjacency, split, largest_component, force_split)
-    clean = None if truth is None else GraphSource(truth)
-    run(Request(given, method, budget, out, tuple(pairs), seed, resume, clean), typed=ctx.obj or [], json=json)
 
 
-@app.command()
+@command
 def score(
     run_folder: RunArgument,
-    truth: Annotated[str, typer.Option("--truth", metavar="GRAPH", help="The clean graph: a name or a graph file.")],
+    truth: Annotated[str, option("The clean graph: a data set or a graph file.", "GRAPH")],
     nodes: NodesOption = None,
     adjacency: AdjacencyOption = None,
     largest_component: ComponentOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Compare what was removed with what was planted: ESR, F1 and CR beside the oracle's."""
-    from focusedcleaner.cli.inputs import GraphSource
-    from focusedcleaner.cli.score import run
-
-    run(run_folder, GraphSource(truth, nodes, adjacency, None, largest_component), json=json)
+    """Compare the removed edges with the planted ones: ESR, F1, precision and recall."""
 
 
-@app.command()
+@command
 def classify(
-    graph: GraphArgument,
-    model: Annotated[
-        str, typer.Option("--model", metavar="NAMES", help="gcn, …: one, several by commas, or all (see: methods).")
-    ] = "gcn",
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How often each model is trained.")] = 10,
-    nodes: NodesOption = None,
-    adjacency: AdjacencyOption = None,
-    split: SplitOption = None,
-    force_split: ForceSplitOption = False,
-    largest_component: ComponentOption = False,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting of the model; repeatable.")
-    ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, max=2**32 - 1, help="The first seed; the others follow it.")
-    ] = 0,
+    source: GraphSource,
+    model: Annotated[str, option("gcn, … (see: methods); several separated by commas, or all.", "NAMES")] = "gcn",
+    seeds: Annotated[int, option("The number of trainings of each model.", min=1)] = 10,
+    settings: SettingsOption = None,
+    seed: Annotated[int, option("The first of the seeds.", min=0, max=2**32 - 1)] = 0,
     json: JsonOption = False,
 ) -> None:
-    """Train models on a graph, or on what sanitize left of it, and tell their accuracy."""
-    from focusedcleaner.cli.classify import Request, run
-    from focusedcleaner.cli.inputs import GraphSource
-
-    given = GraphSource(graph, nodes, adjacency, split, largest_component, force_split)
-    run(Request(given, model, seeds, seed, tuple(settings or ())), json=json)
+    """Train node classifiers on a graph or a run's cleaned graph, and report their accuracy."""
 
 
-@app.command()
+@command
 def review(
     run_folder: RunArgument,
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Where to serve the page; 0 takes any free port.")
-    ] = 0,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
-    reviewer: Annotated[
-        str | None, typer.Option("--reviewer", metavar="NAME", help="Who judges; the page can change it.")
-    ] = None,
-    export: Annotated[
-        Path | None,
-        typer.Option("--export", metavar="FILE", help="Write the decisions to a .csv or .json, and serve nothing."),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the exported file if it exists.")] = False,
+    port: Annotated[int, option("The port of the page; 0 takes any free port.", min=0, max=65535)] = 0,
+    browser: Annotated[bool, option("Open the page in a browser.", None, "--browser/--no-browser")] = True,
+    reviewer: Annotated[str | None, option("The reviewer's name; the page can change it.", "NAME")] = None,
+    export: Annotated[Path | None, option("Write the decisions to a .csv or .json; serve no page.", "FILE")] = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Judge the flagged edges on a page in the browser, on this machine only."""
-    from focusedcleaner.cli.review import Request, run
-
-    run(Request(run_folder, port, browser, reviewer, export, force), json=json)
+    """Judge the removed edges on a page in the browser, on this machine only."""
 
 
-@app.command()
+@command
 def apply(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder that was reviewed.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="The graph file. \\[default: RUN/reviewed.npz]")
-    ] = None,
-    undecided_above: Annotated[
-        float | None,
-        typer.Option("--undecided-above", metavar="SCORE", help="Remove unjudged edges with this score or more, too."),
-    ] = None,
-    reviewer: Annotated[
-        str | None, typer.Option("--reviewer", metavar="NAME", help="Take this reviewer's word alone.")
-    ] = None,
-    conflicts: Annotated[
-        str, typer.Option("--conflicts", help="What disputed edges are: planted, genuine, or skip (they stay).")
-    ] = "skip",
-    force: Annotated[bool, typer.Option("--force", help="Replace the graph file if it exists.")] = False,
+    run_folder: RunArgument,
+    out: Annotated[Path | None, option("The graph file. \\[default: RUN/reviewed.npz]", "FILE")] = None,
+    undecided_above: Annotated[float | None, option("Also remove unjudged edges from this score on.", "SCORE")] = None,
+    reviewer: Annotated[str | None, option("Use the verdicts of this reviewer only.", "NAME")] = None,
+    conflicts: Annotated[str, option("How to treat disputed edges: planted, genuine, or skip (they stay).")] = "skip",
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Build the graph without the edges that were judged planted."""
-    from focusedcleaner.cli.apply import Request, run
-
-    run(Request(run_folder, out, reviewer, conflicts, undecided_above, force), json=json)
+    """Write the graph without the edges that reviewers judged planted."""
 
 
-@app.command()
+@command
 def restore(
     run_folder: RunArgument,
-    limit: Annotated[
-        str, typer.Option("--limit", help="Edges to propose at most: 100, or 1% of the cleaned graph's edges.")
-    ] = "100",
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="Also write the cleaned graph with the proposals inserted."),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the graph file if it exists.")] = False,
+    limit: Annotated[str, option("Edges to propose at most: 100, or 1% of the cleaned graph's edges.")] = "100",
+    out: Annotated[Path | None, option("Also write the cleaned graph with the proposed edges.", "FILE")] = None,
+    force: ForceOption = False,
     seed: SeedOption = 0,
     json: JsonOption = False,
 ) -> None:
-    """Propose edges that the attacker may have removed; none is inserted unless --out asks for it."""
-    from focusedcleaner.cli.restore import Request, run
-
-    run(Request(run_folder, limit, seed, out, force), json=json)
+    """Propose edges that the attacker may have removed; they are inserted only with --out."""
 
 
 @app.command()
@@ -384,31 +326,19 @@ def reproduce(
     run(asked)
 
 
-@app.command()
+@command
 def report(
     run_folder: RunArgument,
-    truth: Annotated[
-        str | None, typer.Option("--truth", metavar="GRAPH", help="The clean graph, if you know it: a name or a file.")
-    ] = None,
+    truth: Annotated[str | None, option("The clean graph, if known: a data set or a graph file.", "GRAPH")] = None,
     nodes: NodesOption = None,
     adjacency: AdjacencyOption = None,
     largest_component: ComponentOption = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="The report. \\[default: RUN/report.html, replaced]")
-    ] = None,
+    out: Annotated[Path | None, option("The report. \\[default: RUN/report.html, which is replaced]", "FILE")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Write a run's report anew, with what is planted and what is not if the truth is given."""
-    from focusedcleaner.cli.inputs import GraphSource
-    from focusedcleaner.cli.report import run
-
-    clean = None if truth is None else GraphSource(truth, nodes, adjacency, None, largest_component)
-    run(run_folder, clean, out, json=json)
+    """Write a run's report again; with the clean graph, it shows which removed edges were planted."""
 
 
-@app.command()
+@command
 def methods(json: JsonOption = False) -> None:
-    """List the methods that are known by name, with their settings."""
-    from focusedcleaner.cli.methods import show
-
-    show(json=json)
+    """List the sanitizers, attacks and classifiers with their settings."""

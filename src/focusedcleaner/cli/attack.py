@@ -1,17 +1,18 @@
-"""``focusedcleaner attack``: a graph in, a poisoned graph file for each power out."""
+"""``focusedcleaner attack``: poison a graph and write a graph file for each power."""
 
 from __future__ import annotations
 
 import os
-import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+
+import typer
 
 from focusedcleaner.attacks import Attack, Interrupted, Nettack, Poisoning, attack
 from focusedcleaner.budget import edges_allowed
-from focusedcleaner.cli.console import Stopped, count, note, print_json, progress_bar, screen
-from focusedcleaner.cli.inputs import GraphSource, with_some_split
+from focusedcleaner.cli.console import Stopped, count, note, print_json, progress_bar, resume_command, screen
+from focusedcleaner.cli.inputs import read_graph_with_split
+from focusedcleaner.cli.options import GraphSource
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import checked_suffix, save_graph
@@ -19,57 +20,52 @@ from focusedcleaner.io.disk import prefix_errors
 from focusedcleaner.settings import parse_pairs
 
 
-@dataclass(frozen=True)
-class Request:
-    """What the user asked for."""
-
-    given: GraphSource
-    method: str
-    power: str
-    out: Path | None
-    targets: str | None
-    settings: tuple[str, ...]
-    seed: int
-    resume: bool
-
-
-@dataclass(frozen=True)
-class Output:
-    """A file to write, and the power of its poisoning."""
-
-    power: str
-    path: Path
-
-
-def run(request: Request, *, typed: Sequence[str], json: bool) -> None:
-    """Check everything, attack the graph, write the files, tell the result.
-
-    Args:
-        request: what to do.
-        typed: the command's words, to tell how to go on after an interruption.
-        json: whether to print one JSON object.
-    """
-    method = attack(request.method, **parse_pairs(list(request.settings)))
-    outputs = _outputs(request)
-    checkpoint = _checkpoint(method, outputs, request)
-    graph = with_some_split(request.given.read(), request.seed)
-    if request.targets is not None:
-        method = _aimed(method, graph, request.targets)
-    by_power = sorted(outputs, key=lambda output: edges_allowed(output.power, graph.num_edges, what="power"))
-    made = _attack(method, graph, by_power, request, checkpoint, typed)
-    fields = [_fields(output, made[output]) for output in outputs]
+def run(
+    ctx: typer.Context,
+    source: GraphSource,
+    method: str,
+    power: str,
+    out: Path | None,
+    targets: str | None,
+    settings: list[str] | None,
+    resume: bool,
+    seed: int,
+    json: bool,
+) -> None:
+    """Check the options, attack the graph, write the files and print the result."""
+    attacker = attack(method, **parse_pairs(settings or []))
+    outputs = _outputs(power, out or Path(f"{Path(source.graph).stem}-{method}.npz"))
+    checkpoint = _checkpoint(attacker, list(outputs.values()), resume)
+    graph = read_graph_with_split(source, seed)
+    if targets is not None:
+        attacker = _targeted(attacker, graph, targets)
+    ascending = sorted(outputs, key=lambda power: edges_allowed(power, graph.num_edges, what="power"))
+    poisonings = _attack(attacker, graph, ascending, seed, checkpoint, resume_command(ctx.obj))
+    for each in ascending:
+        save_graph(poisonings[each].graph, outputs[each])
+    checkpoint.unlink(missing_ok=True)
     if json:
-        print_json(fields[0] if len(fields) == 1 else {"method": request.method, "poisonings": fields})
+        fields = [
+            {
+                "method": poisonings[each].method,
+                "power": each,
+                "added": len(poisonings[each].added),
+                "removed": len(poisonings[each].removed),
+                "seconds": round(poisonings[each].seconds, 3),
+                "out": str(path),
+            }
+            for each, path in outputs.items()
+        ]
+        print_json(fields[0] if len(fields) == 1 else {"method": method, "poisonings": fields})
     else:
-        _show(outputs, made)
+        _show(outputs, poisonings)
 
 
-def _outputs(request: Request) -> list[Output]:
-    """The file of each power: the name as given for one, with the power in it for several."""
-    powers = [power.strip() for power in request.power.split(",")]
-    out = request.out or Path(f"{Path(request.given.graph).stem}-{request.method}.npz")
+def _outputs(power: str, out: Path) -> dict[str, Path]:
+    """The file of each power: ``out`` for a single power, else its name with the power inserted."""
+    powers = [each.strip() for each in power.split(",")]
     checked_suffix(out)
-    repeated = [power for power in powers if powers.count(power) > 1]
+    repeated = [each for each in powers if powers.count(each) > 1]
     if repeated:
         raise InputError(f"power {repeated[0]} is given twice")
     with prefix_errors(out):
@@ -78,92 +74,69 @@ def _outputs(request: Request) -> list[Output]:
         if not os.access(out.parent, os.W_OK | os.X_OK):
             raise InputError(f"can't be written: {out.parent} is not writable")
     if len(powers) == 1:
-        return [Output(powers[0], out)]
-    return [Output(power, out.with_name(f"{out.stem}-{power}{out.suffix}")) for power in powers]
+        return {powers[0]: out}
+    return {each: out.with_name(f"{out.stem}-{each}{out.suffix}") for each in powers}
 
 
-def _checkpoint(method: Attack, outputs: Sequence[Output], request: Request) -> Path:
-    """Where the flips are kept after an interruption, after making sure that no file is in the way."""
-    first = outputs[0].path
-    path = first.with_name(f".{first.name}.flips.npz")
-    if path.exists() and not request.resume:
-        raise InputError(f"{first}: an attack was cut off here: go on with --resume, or remove {path} to begin again")
-    if request.resume and not method.ordered:
-        raise InputError(f"{method.name} does not flip one pair after the other, so it can't go on: leave out --resume")
-    if request.resume and not path.exists():
-        note(f"there is nothing beside {first} to go on from, so the attack begins at the beginning")
-    if not path.exists():
-        taken = [output.path for output in outputs if output.path.exists()]
-        if taken:
-            raise InputError(f"{taken[0]}: exists already: choose another name with --out, or remove it")
+def _checkpoint(attacker: Attack, paths: list[Path], resume: bool) -> Path:
+    """The file that keeps the flips of an interrupted attack; no output file may exist."""
+    path = paths[0].with_name(f".{paths[0].name}.flips.npz")
+    if resume and not attacker.ordered:
+        raise InputError(f"{attacker.name} does not flip pairs one by one and can't be resumed: leave out --resume")
+    if path.exists():
+        if not resume:
+            start = f"continue it with --resume, or remove {path} to start again"
+            raise InputError(f"{paths[0]}: an attack was interrupted here: {start}")
+        return path
+    existing = [output for output in paths if output.exists()]
+    if resume:
+        note(f"there is no attack on {paths[0]} to resume, so it starts from the beginning")
+    if existing:
+        raise InputError(f"{existing[0]}: exists already: choose another name with --out, or remove it")
     return path
 
 
-def _aimed(method: Attack, graph: Graph, targets: str) -> Attack:
-    """The targeted attack with these targets, given by the ids that the graph's owner knows."""
-    if not isinstance(method, Nettack):
-        raise InputError(f"--targets goes with nettack; {method.name} attacks all nodes together")
+def _targeted(attacker: Attack, graph: Graph, targets: str) -> Attack:
+    """The attack with these targets, given by their ids in the graph file."""
+    if not isinstance(attacker, Nettack):
+        raise InputError(f"--targets goes with nettack; {attacker.name} attacks all nodes together")
     numbers = {str(graph.name(node)): node for node in range(graph.num_nodes)}
-    named = [target.strip() for target in targets.split(",")]
-    unknown = [target for target in named if target not in numbers]
+    names = [target.strip() for target in targets.split(",")]
+    unknown = [name for name in names if name not in numbers]
     if unknown:
         raise InputError(f"there is no node {unknown[0]!r} to be a target: the graph has {graph.num_nodes:,} nodes")
-    return replace(method, targets=tuple(numbers[target] for target in named))
+    return replace(attacker, targets=tuple(numbers[name] for name in names))
 
 
 def _attack(
-    method: Attack, graph: Graph, outputs: Sequence[Output], request: Request, checkpoint: Path, typed: Sequence[str]
-) -> dict[Output, Poisoning]:
-    """Poison and write, in the order of power; an ordered attack runs once, to the largest."""
-    made: dict[Output, Poisoning] = {}
-    runs = [outputs] if method.ordered else [[output] for output in outputs]
+    attacker: Attack, graph: Graph, powers: list[str], seed: int, checkpoint: Path, again: str
+) -> dict[str, Poisoning]:
+    """A poisoning for each power; an attack that flips pairs one by one runs once, to the largest power."""
+    poisonings: dict[str, Poisoning] = {}
     try:
-        for group in runs:
+        for group in [powers] if attacker.ordered else [[power] for power in powers]:
             with progress_bar("Flipping pairs") as progress:
-                whole = method.poison(
-                    graph, group[-1].power, seed=request.seed, progress=progress, checkpoint=checkpoint
-                )
-            made |= {output: whole.prefix(output.power) if method.ordered else whole for output in group}
+                largest = attacker.poison(graph, group[-1], seed=seed, progress=progress, checkpoint=checkpoint)
+            poisonings |= {power: largest.prefix(power) if attacker.ordered else largest for power in group}
     except Interrupted as stop:
-        done = 0 if stop.poisoning.flips is None else len(stop.poisoning.flips)
-        if not done:
+        flips = 0 if stop.poisoning.flips is None else len(stop.poisoning.flips)
+        if not flips:
             raise Stopped("interrupted before the first flip; nothing was written") from None
         raise Stopped(
-            f"interrupted after {done:,} of {stop.poisoning.budget:,} flips, which are kept; "
-            f"go on with: {_again(typed)}"
+            f"interrupted after {flips:,} of {stop.poisoning.budget:,} flips, which are kept; continue with: {again}"
         ) from None
     except KeyboardInterrupt:
         raise Stopped("interrupted; nothing was written") from None
-    for output, poisoning in made.items():
-        save_graph(poisoning.graph, output.path)
-    checkpoint.unlink(missing_ok=True)
-    return made
+    return poisonings
 
 
-def _again(typed: Sequence[str]) -> str:
-    """The command that goes on with an interrupted attack."""
-    words = ["focusedcleaner", *typed]
-    return shlex.join(words if "--resume" in typed else [*words, "--resume"])
-
-
-def _fields(output: Output, poisoning: Poisoning) -> dict[str, object]:
-    return {
-        "method": poisoning.method,
-        "power": output.power,
-        "added": len(poisoning.added),
-        "removed": len(poisoning.removed),
-        "seconds": round(poisoning.seconds, 3),
-        "out": str(output.path),
-    }
-
-
-def _show(outputs: Sequence[Output], made: dict[Output, Poisoning]) -> None:
+def _show(outputs: dict[str, Path], poisonings: dict[str, Poisoning]) -> None:
     console = screen()
-    for output in outputs:
-        poisoning = made[output]
+    for power, path in outputs.items():
+        poisoning = poisonings[power]
         changed = f"{count(len(poisoning.added), 'edge')} added, {len(poisoning.removed):,} removed"
-        console.print(f"{output.path}  {output.power}: {changed}", soft_wrap=True)
+        console.print(f"{path}  {power}: {changed}", soft_wrap=True)
         if len(poisoning.added) + len(poisoning.removed) < poisoning.budget:
-            note(f"{output.power} would have been {poisoning.budget:,} flips, but there was no further suitable pair")
-    whole = made[outputs[-1]]
-    console.print(f"{whole.method}, seed {whole.seed}, {max(one.seconds for one in made.values()):.1f} s")
+            note(f"{power} allows {poisoning.budget:,} flips, but there was no further suitable pair")
+    seconds = max(poisoning.seconds for poisoning in poisonings.values())
+    console.print(f"{poisoning.method}, seed {poisoning.seed}, {seconds:.1f} s")

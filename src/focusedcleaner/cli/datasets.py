@@ -1,4 +1,4 @@
-"""``focusedcleaner datasets``: what is here, where it came from, its checksum."""
+"""``focusedcleaner datasets``: list the data sets, or fetch one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from focusedcleaner.datasets import DatasetInfo
 
 
 def show_all(*, json: bool) -> None:
-    """List every data set that has a name."""
+    """List every data set."""
     entries = [datasets.info(name) for name in datasets.names()]
     if json:
         print_json({"datasets": [_fields(entry) for entry in entries]})
@@ -18,13 +18,13 @@ def show_all(*, json: bool) -> None:
     console = screen()
     for entry in entries:
         console.print(Text.assemble((f"{entry.name:<10}", "bold"), entry.sizes))
-        here = f"here, {entry.path}" if entry.path else f"not here yet: focusedcleaner datasets get {entry.name}"
-        for line in (here, f"from {entry.source}", f"sha256 {entry.sha256}"):
+        path = f"at {entry.path}" if entry.path else f"not here yet: focusedcleaner datasets get {entry.name}"
+        for line in (path, f"from {entry.source}", f"sha256 {entry.sha256}"):
             console.print(Text(f"{'':<10}{line}", style="dim"), soft_wrap=True)
 
 
 def fetch(name: str, *, json: bool) -> None:
-    """Make sure that a data set is on this machine."""
+    """Download a data set unless it is on this machine, and print its path."""
     with progress_bar(f"Fetching {name}", bytes_=True) as progress:
         path = datasets.get(name, progress=progress)
     if json:

@@ -1,91 +1,66 @@
-"""``focusedcleaner restore``: edges that the attacker may have removed."""
+"""``focusedcleaner restore``: propose edges that the attacker may have removed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
-from rich.table import Table
 from rich.text import Text
 
 from focusedcleaner.budget import edges_allowed
-from focusedcleaner.cli.console import count, note, percent, print_json, progress_bar, screen
-from focusedcleaner.cli.review import check_output
+from focusedcleaner.cli.console import count, edge_list, heading, note, percent, print_json, progress_bar, screen
+from focusedcleaner.cli.inputs import check_output
 from focusedcleaner.errors import InputError
-from focusedcleaner.formatting import readable, why
 from focusedcleaner.io import SUFFIXES, save_graph
 from focusedcleaner.restore import Missing, missing_edges
-from focusedcleaner.runs import GRAPH, MISSING, Run, read_run
-from focusedcleaner.runs.missing import write_missing
+from focusedcleaner.runs.folder import GRAPH, MISSING, write_missing
+from focusedcleaner.runs.reading import Run, read_run
 
 TOP = 10
 
 
-@dataclass(frozen=True)
-class Request:
-    """What the user asked for."""
-
-    folder: Path
-    limit: str
-    seed: int
-    out: Path | None
-    force: bool
-
-
-def run(request: Request, *, json: bool) -> None:
-    """Check everything, look for missing edges, write them down; insert them only where a file was asked for."""
-    done = read_run(request.folder)
-    edges_allowed(request.limit, done.graph.num_edges, what="limit")
-    if request.out is not None:
-        if request.out.resolve() == (request.folder / GRAPH).resolve():
-            raise InputError(f"{request.out}: is the run's cleaned graph itself: choose another name")
-        check_output(request.out, force=request.force, kinds=SUFFIXES)
-    if not done.complete:
-        note(f"{request.folder} was interrupted: its graph is cleaned in part")
+def run(run_folder: Path, limit: str, out: Path | None, force: bool, seed: int, json: bool) -> None:
+    """Check the options, rank the missing edges and write them; insert them only into ``out``."""
+    finished = read_run(run_folder)
+    edges_allowed(limit, finished.graph.num_edges, what="limit")
+    if out is not None:
+        if out.resolve() == (run_folder / GRAPH).resolve():
+            raise InputError(f"{out}: is the run's cleaned graph itself: choose another name")
+        check_output(out, force=force, suffixes=SUFFIXES)
+    if not finished.complete:
+        note(f"{run_folder} was interrupted: its graph is only partly cleaned")
     with progress_bar("Hiding edges and finding them again") as progress:
-        missing = missing_edges(done.graph, request.limit, seed=request.seed, excluded=done.removed, progress=progress)
-    write_missing(done, missing)
-    if request.out is not None:
-        save_graph(done.graph.with_edges(missing.pairs), request.out)
+        missing = missing_edges(finished.graph, limit, seed=seed, excluded=finished.removed, progress=progress)
+    write_missing(run_folder, finished.graph, missing)
+    if out is not None:
+        save_graph(finished.graph.with_edges(missing.pairs), out)
     if json:
-        print_json(_fields(request, missing))
+        print_json(
+            {
+                "proposed": len(missing.pairs),
+                "candidates": missing.candidates,
+                "reach": missing.reach,
+                "seed": seed,
+                "missing": str(run_folder / MISSING),
+                "out": None if out is None else str(out),
+            }
+        )
     else:
-        _show(request, done, missing)
+        _show(finished, missing, out)
 
 
-def _fields(request: Request, missing: Missing) -> dict[str, object]:
-    return {
-        "proposed": len(missing.pairs),
-        "candidates": missing.candidates,
-        "reach": missing.reach,
-        "seed": request.seed,
-        "missing": str(request.folder / MISSING),
-        "out": None if request.out is None else str(request.out),
-    }
-
-
-def _show(request: Request, done: Run, missing: Missing) -> None:
+def _show(finished: Run, missing: Missing, out: Path | None) -> None:
     console = screen()
-    title = f"{count(len(missing.pairs), 'edge')} that may be missing"
-    console.print(Text(title, style="bold"))
+    console.print(heading(f"{count(len(missing.pairs), 'edge')} that may be missing"))
     console.print(
-        f"The likeliest of {count(missing.candidates, 'pair')}, among which were {percent(missing.reach)} of the edges "
-        "hidden on trial. Where few edges are missing, most proposals are wrong.\n"
+        f"The likeliest of {count(missing.candidates, 'candidate')}, which included {percent(missing.reach)} of the "
+        "edges hidden on trial. If few edges are missing, most proposals are wrong.\n"
     )
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(justify="right", style="dim")
-    table.add_column(no_wrap=True)
-    table.add_column()
-    for row, (u, v) in enumerate(missing.pairs[:TOP]):
-        ends = f"{readable(done.graph.name(u))} – {readable(done.graph.name(v))}"
-        table.add_row(str(row + 1), ends, why(done.graph, missing.evidence, missing.scores, row, (u, v)))
     if len(missing.pairs):
-        console.print(table)
+        console.print(edge_list(finished.graph, missing.pairs[:TOP], missing.evidence, missing.scores))
         console.print()
-    console.print(
-        Text.assemble(f"{request.folder / MISSING}  ", ("every proposal, with the evidence", "dim")), soft_wrap=True
-    )
-    if request.out is None:
-        console.print(Text("Nothing was inserted; --out GRAPH.npz writes the cleaned graph with them.", style="dim"))
+    path = finished.path / MISSING
+    console.print(Text.assemble(f"{path}  ", ("every proposal, with its evidence", "dim")), soft_wrap=True)
+    if out is None:
+        console.print(Text("Nothing was inserted; --out GRAPH.npz writes the graph with the proposals.", style="dim"))
     else:
-        console.print(Text.assemble(f"{request.out}  ", ("the cleaned graph with all of them", "dim")), soft_wrap=True)
+        console.print(Text.assemble(f"{out}  ", ("the cleaned graph with all proposals", "dim")), soft_wrap=True)

@@ -1,19 +1,19 @@
-"""``focusedcleaner review``: a run on a page, to be judged edge by edge."""
+"""``focusedcleaner review``: judge the edges of a run on a page in the browser."""
 
 from __future__ import annotations
 
 import getpass
 import shlex
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
 from rich.text import Text
 
 from focusedcleaner.cli.console import note, print_json, screen
-from focusedcleaner.errors import InputError, MissingExtra
-from focusedcleaner.io.disk import prefix_errors, write_files
+from focusedcleaner.cli.inputs import check_output
+from focusedcleaner.errors import MissingExtra
+from focusedcleaner.io.disk import write_files
 from focusedcleaner.review import opened
 from focusedcleaner.review.classes import all_classes, classes_of_ends, known_classes
 from focusedcleaner.review.export import KINDS, exported
@@ -21,30 +21,26 @@ from focusedcleaner.review.store import FILE, checked_reviewer
 from focusedcleaner.runs import Run, read_run
 
 
-@dataclass(frozen=True)
-class Request:
-    """What the user asked for."""
-
-    folder: Path
-    port: int
-    browser: bool
-    reviewer: str | None
-    export: Path | None
-    force: bool
-
-
-def run(request: Request, *, json: bool) -> None:
+def run(
+    run_folder: Path,
+    port: int,
+    browser: bool,
+    reviewer: str | None,
+    export: Path | None,
+    force: bool,
+    json: bool,
+) -> None:
     """Serve the page, or write the decisions to a file."""
-    if request.export is not None:
-        check_output(request.export, force=request.force, kinds=tuple(f".{kind}" for kind in KINDS))
-    server = _server() if request.export is None else None
-    done = read_run(request.folder)
-    if not done.complete:
-        note(f"{request.folder} was interrupted; a review belongs to the edges found so far, so finish the run first")
-    if server is None:
-        _export(request, done, json=json)
-    else:
-        _serve(request, done, server, json=json)
+    if export is not None:
+        check_output(export, force=force, suffixes=tuple(f".{kind}" for kind in KINDS))
+    server = _server() if export is None else None
+    finished = read_run(run_folder)
+    if not finished.complete:
+        note(f"{run_folder} was interrupted; a review covers only the edges removed so far: finish the run first")
+    if export is not None:
+        _export(finished, export, json=json)
+    elif server is not None:
+        _serve(finished, server, port, browser, checked_reviewer(_login() if reviewer is None else reviewer), json=json)
 
 
 def _server() -> ModuleType:
@@ -57,66 +53,46 @@ def _server() -> ModuleType:
     return server
 
 
-def _serve(request: Request, done: Run, server: ModuleType, *, json: bool) -> None:
-    from focusedcleaner.review.page import Review
-    from focusedcleaner.review.portrait import EdgeDetails
-
-    reviewer = checked_reviewer(_login() if request.reviewer is None else request.reviewer)
-    with closing(server.listening(request.port)) as listener:
-        classes = all_classes(done.graph)
-        with opened(done, classes_of_ends(done, classes)) as store:
-
-            def ready(address: str) -> None:
-                _tell(request, address, len(done.removed), json=json)
-
-            server.serve(
-                Review(store, EdgeDetails(done, classes)),
-                listener,
-                reviewer=reviewer,
-                title=done.path.resolve().name,
-                browser=request.browser,
-                ready=ready,
-            )
-    note(f"ended; every decision is in {request.folder / FILE}")
-
-
 def _login() -> str:
     try:
         return getpass.getuser()
-    except (OSError, KeyError):  # nobody in particular, as in some containers
+    except (OSError, KeyError):  # no user name, as in some containers
         return "reviewer"
 
 
-def _tell(request: Request, address: str, edges: int, *, json: bool) -> None:
-    if json:
-        print_json({"address": address, "edges": edges, "store": str(request.folder / FILE)})
-        return
-    console = screen()
-    console.print(Text.assemble("Review at ", (address, "bold")), soft_wrap=True)
-    console.print(Text("Ctrl-C ends it; every decision is kept as it is made. Afterwards:", style="dim"))
-    console.print(f"  focusedcleaner apply {shlex.quote(str(request.folder))}", soft_wrap=True)
+def _serve(finished: Run, server: ModuleType, port: int, browser: bool, reviewer: str, *, json: bool) -> None:
+    from focusedcleaner.review.page import Review
+    from focusedcleaner.review.portrait import EdgeDetails
+
+    def ready(address: str) -> None:
+        if json:
+            print_json({"address": address, "edges": len(finished.removed), "store": str(finished.path / FILE)})
+            return
+        console = screen()
+        console.print(Text.assemble("Review at ", (address, "bold")), soft_wrap=True)
+        console.print(Text("Ctrl-C ends the review; every decision is saved at once. Afterwards:", style="dim"))
+        console.print(f"  focusedcleaner apply {shlex.quote(str(finished.path))}", soft_wrap=True)
+
+    with closing(server.listening(port)) as listener:
+        classes = all_classes(finished.graph)
+        with opened(finished, classes_of_ends(finished, classes)) as store:
+            server.serve(
+                Review(store, EdgeDetails(finished, classes)),
+                listener,
+                reviewer=reviewer,
+                title=finished.path.resolve().name,
+                browser=browser,
+                ready=ready,
+            )
+    note(f"the review has ended; every decision is in {finished.path / FILE}")
 
 
-def _export(request: Request, done: Run, *, json: bool) -> None:
-    assert request.export is not None
-    with opened(done, classes_of_ends(done, known_classes(done.graph))) as store:
-        write_files({request.export: "".join(exported(store, request.export.suffix[1:].lower())).encode()})
+def _export(finished: Run, path: Path, *, json: bool) -> None:
+    with opened(finished, classes_of_ends(finished, known_classes(finished.graph))) as store:
+        write_files({path: "".join(exported(store, path.suffix[1:].lower())).encode()})
         counts = {str(status): number for status, number in store.counts().items()}
     if json:
-        print_json({"out": str(request.export), **counts})
+        print_json({"out": str(path), **counts})
     else:
-        words = ", ".join(f"{number:,} {status}" for status, number in counts.items())
-        screen().print(f"{request.export}  {words}", soft_wrap=True)
-
-
-def check_output(path: Path, *, force: bool, kinds: tuple[str, ...]) -> None:
-    """Refuse a file that can't be written, or that is there already unless that is meant."""
-    with prefix_errors(path):
-        if path.suffix.lower() not in kinds:
-            raise InputError(f"its name must end in {' or '.join(kinds)}")
-        if path.is_dir():
-            raise InputError("is a folder, not a file")
-        if not path.parent.is_dir():
-            raise InputError(f"there is no folder {path.parent}")
-        if path.exists() and not force:
-            raise InputError("exists already: choose another name, or replace it with --force")
+        verdicts = ", ".join(f"{number:,} {status}" for status, number in counts.items())
+        screen().print(f"{path}  {verdicts}", soft_wrap=True)

@@ -1,161 +1,222 @@
-"""``focusedcleaner sanitize``: a graph in, a run folder out."""
+"""``focusedcleaner sanitize``: clean a graph and write a run folder."""
 
 from __future__ import annotations
 
 import json as json_format
+import math
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import typer
+from rich.table import Table
+
 from focusedcleaner.budget import AUTO
-from focusedcleaner.cli.console import Stopped, count, note, print_json, progress_bar
-from focusedcleaner.cli.inputs import GraphSource, with_some_split
-from focusedcleaner.cli.summary import show
+from focusedcleaner.cli.console import (
+    Stopped,
+    count,
+    edge_list,
+    heading,
+    note,
+    percent,
+    print_json,
+    print_pointers,
+    progress_bar,
+    resume_command,
+    screen,
+)
+from focusedcleaner.cli.inputs import read_graph, read_graph_with_split, source_record
+from focusedcleaner.cli.options import GraphSource
+from focusedcleaner.cli.report import write_run_report
 from focusedcleaner.errors import InputError
+from focusedcleaner.formatting import estimate_in_words
 from focusedcleaner.graph import Graph
-from focusedcleaner.report import write_report
-from focusedcleaner.runs import RECORD, REPORT, RunFolder, check_same, free_path, read_record, read_run
-from focusedcleaner.sanitizers import Interrupted, Sanitation, Sanitizer, default_method, sanitizer
+from focusedcleaner.runs.folder import ADDED, GRAPH, RECORD, REMOVED, REPORT, RunFolder, Status, free_path
+from focusedcleaner.runs.reading import Run, check_same_configuration, read_record, read_run, requested_budget
+from focusedcleaner.sanitizers import SANITIZERS, Interrupted, Sanitation, Sanitizer, default_method, sanitizer
 from focusedcleaner.sanitizers.base import check_sanitizable
 from focusedcleaner.scoring import aligned
 from focusedcleaner.settings import parse_pairs
 
-
-@dataclass(frozen=True)
-class Request:
-    """What the user asked for."""
-
-    given: GraphSource
-    method: str | None
-    """None for CLD where there are settings, else for the one that suits the graph."""
-    budget: str | None
-    """None for the method's default."""
-    out: Path | None
-    settings: tuple[str, ...]
-    seed: int
-    resume: bool
-    truth: GraphSource | None = None
-    """The clean graph, for the report alone."""
+TOP = 5
+"""Removed edges that the summary shows."""
 
 
-def run(request: Request, *, typed: Sequence[str], json: bool) -> None:
-    """Check everything, clean the graph, write the run folder, tell the result.
+def run(
+    ctx: typer.Context,
+    source: GraphSource,
+    method: str,
+    budget: str | None,
+    out: Path | None,
+    settings: list[str] | None,
+    edges_per_round: int | None,
+    resume: bool,
+    truth: str | None,
+    seed: int,
+    json: bool,
+) -> None:
+    """Check the options, clean the graph, write the run folder and print the result."""
+    pairs = [*(settings or []), *([] if edges_per_round is None else [f"edges_per_round={edges_per_round}"])]
+    values = parse_pairs(pairs)
+    chosen = None if method == AUTO else sanitizer(method, **values)
+    if resume and out is None:
+        raise InputError("--resume needs --out: the folder of the interrupted run")
+    with ExitStack() as stack:
+        if out is None:
+            stack.enter_context(runs_folder())
+        else:
+            folder = stack.enter_context(RunFolder.opened(out, resume=resume))
+        graph = read_graph_with_split(source, seed)
+        chosen = chosen or automatic_sanitizer(graph, values)
+        clean = None if truth is None else aligned(read_graph(GraphSource(truth)), graph)
+        if out is None:
+            folder = stack.enter_context(RunFolder.opened(free_path(source.graph, chosen.name)))
+        earlier = _earlier_record(folder, chosen, graph, budget, seed, resume)
+        if earlier is None or earlier["status"] != "complete":
+            again = resume_command(ctx.obj, *(["--out", str(folder.path)] if out is None else []))
+            record = source_record(source)
+            seconds_before = float(earlier["seconds"]) if earlier and folder.checkpoint.exists() else 0.0
 
-    Args:
-        request: what to do.
-        typed: the command's words, to tell how to go on after an interruption.
-        json: whether to print one JSON object.
-    """
-    name = request.method or ("cld" if request.settings else None)
-    method = None if name is None else sanitizer(name, **parse_pairs(list(request.settings)))
-    if request.resume and request.out is None:
-        raise InputError("--resume needs --out: the folder of the run that is to go on")
-    out = request.out or free_path(request.given.graph, name or "cleaned")
-    with parent_made(out, request.out is None), RunFolder.opened(out, resume=request.resume) as folder:
-        graph = with_some_split(request.given.read(), request.seed)
-        method = method or sanitizer(default_method(graph))
-        clean = None if request.truth is None else aligned(request.truth.read(), graph)
-        before = _earlier(folder, method, graph, request)
-        computes = before is None or before["status"] != "complete"
-        if computes:
-            _compute(method, graph, request, folder, before, _again(typed, out), clean)
-    done = read_run(out)
-    if clean is not None and not computes:
-        write_report(done, out / REPORT, truth=clean)
+            def save(sanitation: Sanitation, status: Status) -> None:
+                timed = replace(sanitation, seconds=seconds_before + sanitation.seconds)
+                folder.finish(timed, record, status=status)
+                write_run_report(folder.path, clean)
+
+            _compute(chosen, graph, budget, seed, folder, save, again)
+        elif clean is not None:
+            write_run_report(folder.path, clean)
+    finished = read_run(folder.path)
     if json:
-        keys = ("method", "budget", "removed", *(("added",) if len(done.added) else ()), "seconds")
-        print_json({key: done.record[key] for key in keys} | {"out": str(out)})
+        keys = ("method", "budget", "removed", *(("added",) if len(finished.added) else ()), "seconds")
+        print_json({key: finished.record[key] for key in keys} | {"out": str(folder.path)})
     else:
-        show(done)
+        _show(finished)
+
+
+def automatic_sanitizer(graph: Graph, settings: Mapping[str, object]) -> Sanitizer:
+    """The default sanitizer for this graph, with these settings."""
+    name = default_method(graph)
+    try:
+        return sanitizer(name, **settings)
+    except InputError as error:
+        raise InputError(f"auto chose {name} for this graph: {error}; --method names another method") from None
 
 
 @contextmanager
-def parent_made(out: Path, wanted: bool) -> Iterator[None]:
-    """Make the folder for runs where the user named none; it goes again if nothing came to be in it."""
-    if wanted:
-        try:
-            out.parent.mkdir(exist_ok=True)
-        except OSError as error:
-            raise InputError(f"the folder {out.parent} can't be made: {error.strerror}; --out names another") from None
+def runs_folder() -> Iterator[None]:
+    """Make the folder ``runs``; remove it again if it stays empty."""
+    folder = Path("runs")
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"the folder {folder} can't be made: {error.strerror}; --out names another") from None
     try:
         yield
     finally:
-        if wanted and not any(out.parent.iterdir()):
-            out.parent.rmdir()
+        if not any(folder.iterdir()):
+            folder.rmdir()
 
 
-def _earlier(folder: RunFolder, method: Sanitizer, graph: Graph, request: Request) -> Mapping[str, Any] | None:
-    """The record of the run that is to go on, if there is one, after making sure that it was the same run."""
+def _earlier_record(
+    folder: RunFolder, method: Sanitizer, graph: Graph, budget: str | None, seed: int, resume: bool
+) -> Mapping[str, Any] | None:
+    """The record of the run to resume, if there is one; its configuration must be the same."""
     if not (folder.work / RECORD).is_file():
-        if request.resume and not folder.checkpoint.exists():
-            note(f"there is nothing in {folder.path} to go on from, so the run begins at the beginning")
+        if resume and not folder.checkpoint.exists():
+            note(f"there is no run in {folder.path} to resume, so the run starts from the beginning")
         return None
     check_sanitizable(graph)
-    allowed = method.allowed(graph, request.budget)
-    now = {
+    allowed = method.allowed(graph, budget)
+    configuration = {
         "method": method.name,
         "settings": json_format.loads(json_format.dumps(method.settings())),
         "budget": AUTO if allowed is None else allowed,
-        "seed": request.seed,
+        "seed": seed,
         "fingerprint": graph.fingerprint(),
     }
     record = read_record(folder.work)
-    check_same(folder.path, record, now)
+    check_same_configuration(folder.path, record, configuration)
     if record["status"] == "complete":
         note(f"{folder.path} is complete already")
     elif not folder.checkpoint.exists():
-        note(f"{folder.path} has lost its checkpoint, so the run begins at the beginning")
+        note(f"{folder.path} has lost its checkpoint, so the run starts from the beginning")
     return record
 
 
 def _compute(
     method: Sanitizer,
     graph: Graph,
-    request: Request,
+    budget: str | None,
+    seed: int,
     folder: RunFolder,
-    before: Mapping[str, Any] | None,
+    save: Callable[[Sanitation, Status], None],
     again: str,
-    clean: Graph | None,
 ) -> None:
-    source = request.given.record()
-    earlier = float(before["seconds"]) if before is not None and folder.checkpoint.exists() else 0.0
-
-    def timed(sanitation: Sanitation) -> Sanitation:
-        return replace(sanitation, seconds=earlier + sanitation.seconds)
-
+    """Clean the graph and save the result; after Ctrl-C, the result so far."""
     try:
         with progress_bar("Removing edges") as progress:
-            sanitation = method.sanitize(
-                graph, request.budget, seed=request.seed, progress=progress, checkpoint=folder.checkpoint
-            )
+            sanitation = method.sanitize(graph, budget, seed=seed, progress=progress, checkpoint=folder.checkpoint)
     except Interrupted as stop:
-        so_far = stop.sanitation
-        changed = len(so_far.removed) + len(so_far.added)
+        partial = stop.sanitation
+        changed = len(partial.removed) + len(partial.added)
         if not changed:
             raise Stopped("interrupted before the first edge was removed; nothing was written") from None
-        folder.finish(timed(so_far), source, status="interrupted")
-        write_report(read_run(folder.path), folder.path / REPORT, truth=clean)
+        save(partial, "interrupted")
+        edges = count(changed, "edge") if partial.auto else f"{changed:,} of {partial.budget:,} edges"
         raise Stopped(
-            f"interrupted after {_progress(changed, so_far)}; what was found so far is in {folder.path}; "
-            f"go on with: {again}"
+            f"interrupted after {edges}; the result so far is in {folder.path}; continue with: {again}"
         ) from None
     except KeyboardInterrupt:
-        kept = f"; go on with: {again}" if folder.checkpoint.exists() else "; nothing was written"
-        raise Stopped(f"interrupted{kept}") from None
-    folder.finish(timed(sanitation), source)
-    write_report(read_run(folder.path), folder.path / REPORT, truth=clean)
+        kept = f"continue with: {again}" if folder.checkpoint.exists() else "nothing was written"
+        raise Stopped(f"interrupted; {kept}") from None
+    save(sanitation, "complete")
 
 
-def _progress(changed: int, so_far: Sanitation) -> str:
-    return count(changed, "edge") if so_far.auto else f"{changed:,} of {so_far.budget:,} edges"
+def _show(run: Run) -> None:
+    """Print what was done, the first removed edges, and where the results are."""
+    console = screen()
+    method, record = run.record["method"], run.record
+    added = f" and added {len(run.added):,} others" if len(run.added) else ""
+    console.print(heading(f"Removed {len(run.removed):,} of {run.poisoned.num_edges:,} edges{added}"))
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column()
+    facts.add_row("method", f"{method}: {SANITIZERS[method].summary}" if method in SANITIZERS.names() else method)
+    facts.add_row("budget", _budget(run))
+    if record.get("estimate"):
+        facts.add_row("planted", estimate_in_words(record["estimate"], run.poisoned.num_edges))
+    facts.add_row("time", f"{record['seconds']:.1f} s")
+    if not math.isnan(run.poisoned.homophily):
+        facts.add_row(
+            "same class",
+            f"{percent(run.poisoned.homophily)} of the edges before, {percent(run.graph.homophily)} after "
+            "(where both classes are known)",
+        )
+    console.print(facts)
+    console.print()
+    if len(run.removed):
+        console.print(heading("The first edges that were removed"))
+        console.print(edge_list(run.graph, run.removed[:TOP], run.evidence, run.scores))
+        console.print()
+    path = shlex.quote(str(run.path))
+    print_pointers(
+        "Results",
+        (str(run.path / REPORT), "the report: open it in a browser"),
+        (str(run.path / REMOVED), "every removed edge, with its evidence"),
+        *([(str(run.path / ADDED), "every added edge")] if len(run.added) else []),
+        (str(run.path / GRAPH), "the cleaned graph"),
+        (f"focusedcleaner review {path}", "judge the edges one by one"),
+        (f"focusedcleaner score {path} --truth CLEAN", "compare with the clean graph, if you have it"),
+    )
 
 
-def _again(typed: Sequence[str], out: Path) -> str:
-    """The command that goes on with an interrupted run."""
-    words = ["focusedcleaner", *typed]
-    if not any(word == "--out" or word.startswith("--out=") for word in typed):
-        words += ["--out", str(out)]
-    return shlex.join(words if "--resume" in typed else [*words, "--resume"])
+def _budget(run: Run) -> str:
+    """The budget and, if not all of it was used, the reason."""
+    budget, changed = run.record["budget"], len(run.removed) + len(run.added)
+    if requested_budget(run.record) == AUTO:
+        return f"{count(changed, 'edge')}, as the method chose"
+    shortfall = f"; after {changed:,} no candidate was left" if changed < budget else ""
+    return f"{count(budget, 'edge')}{shortfall}"

@@ -18,7 +18,7 @@ from focusedcleaner.report.measures import Judgement
 from focusedcleaner.report.method_descriptions import TRACE_TITLES, how
 from focusedcleaner.report.neighbourhood import drawing, neighbourhood
 from focusedcleaner.report.palette import mark
-from focusedcleaner.runs import Run, read_trace, record
+from focusedcleaner.runs import Run, read_trace, run_record
 from focusedcleaner.sanitizers import Sanitation
 from focusedcleaner.scoring import Score, aligned, score
 
@@ -46,7 +46,7 @@ class _Found:
             trace, about = read_trace(found.path), about or found.record
         else:
             trace = {name: np.asarray(column, dtype=float).tolist() for name, column in found.trace.items()}
-            about = about or record(found, {}, "complete")
+            about = about or run_record(found, {}, "complete")
         removed = found.removed.reshape(-1, 2)
         return cls(found.poisoned, found.graph, removed, found.scores, found.evidence, trace, about)
 

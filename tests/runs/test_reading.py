@@ -1,9 +1,8 @@
-"""The run folder: there and back, whole or absent."""
+"""Reading a run folder: the round trip, and damaged files."""
 
 from __future__ import annotations
 
 import csv
-import json
 import os
 from pathlib import Path
 
@@ -13,15 +12,11 @@ import pytest
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import load_graph
-from focusedcleaner.runs import RunFolder, free_path, read_run, write_run
+from focusedcleaner.restore.missing import Missing
+from focusedcleaner.runs import read_run, write_run
+from focusedcleaner.runs.folder import write_missing
+from focusedcleaner.runs.reading import check_same_configuration, read_missing, read_record
 from focusedcleaner.sanitizers import FocusedCleaner, Sanitation
-
-
-@pytest.fixture
-def sanitation(graph: Graph) -> Sanitation:
-    names = tuple(f"node {number}, “{number}”" for number in range(graph.num_nodes))
-    named = Graph(graph.num_nodes, graph.edges, graph.attributes, graph.labels, graph.split, names)
-    return FocusedCleaner().sanitize(named, 12, seed=4)
 
 
 def test_there_and_back(sanitation: Sanitation, folder: Path) -> None:
@@ -39,60 +34,12 @@ def test_there_and_back(sanitation: Sanitation, folder: Path) -> None:
     assert np.allclose(run.evidence["classes_u"], sanitation.evidence["classes_u"], atol=1e-4)
 
 
-def test_the_record(sanitation: Sanitation, folder: Path) -> None:
-    write_run(sanitation, "RUN", source={"graph": "mine"})
-    record = json.loads(Path("RUN/run.json").read_text())
-    assert record["method"] == "cld"
-    assert record["settings"]["detector"]["tau"] == 0.6
-    assert (record["budget"], record["removed"], record["seed"], record["status"]) == (12, 12, 4, "complete")
-    assert set(record["versions"]) == {"focusedcleaner", "python", "torch", "numpy", "scipy"}
-    assert record["input"] == {
-        "graph": "mine",
-        "nodes": 150,
-        "edges": 300,
-        "fingerprint": sanitation.poisoned.fingerprint(),
-    }
-
-
-def test_the_tables(sanitation: Sanitation, folder: Path) -> None:
-    write_run(sanitation, "RUN")
-    with open("RUN/removed.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert list(rows[0])[:4] == ["rank", "u", "v", "score"]
-    u, v = sanitation.removed[0]
-    assert (rows[0]["rank"], rows[0]["u"], rows[0]["v"]) == ("1", f"node {u}, “{u}”", f"node {v}, “{v}”")
-    assert len(rows[0]["classes_u"].split(";")) == 5
-    trace = Path("RUN/trace.csv").read_text().splitlines()
-    assert trace[0].startswith("round,removed,")
-    assert trace[-1].split(",")[1] == "12"
-
-
 def test_nothing_removed_is_a_run_too(sanitation: Sanitation, folder: Path) -> None:
     empty = Sanitation(
         sanitation.poisoned, np.empty((0, 2), np.int64), np.empty(0), {}, {}, "cld", {}, budget=3, seed=0, seconds=0.0
     )
     write_run(empty, "RUN")
     assert len(read_run("RUN").removed) == 0
-
-
-def test_a_taken_place_is_refused(sanitation: Sanitation, folder: Path) -> None:
-    Path("RUN").mkdir()
-    with pytest.raises(InputError, match="RUN: exists already"):
-        write_run(sanitation, "RUN")
-    assert os.listdir("RUN") == []
-
-
-def test_a_place_that_fails_leaves_nothing(folder: Path) -> None:
-    with pytest.raises(RuntimeError), RunFolder.opened(Path("RUN")):
-        raise RuntimeError
-    assert os.listdir() == []
-
-
-def test_free_path_counts(folder: Path) -> None:
-    assert free_path("data/my.npz", "lp") == Path("runs/my-lp")
-    Path("runs/my-lp").mkdir(parents=True)
-    Path("runs/.my-lp-2.part").mkdir()
-    assert free_path("data/my.npz", "lp") == Path("runs/my-lp-3")
 
 
 @pytest.mark.parametrize(
@@ -119,3 +66,36 @@ def test_a_score_that_is_no_number(graph: Graph, folder: Path) -> None:
     Path("RUN/removed.csv").write_text("rank,u,v,score\n1,0,1,high\n")
     with pytest.raises(InputError, match="is not a number"):
         read_run("RUN")
+
+
+def test_proposed_edges_there_and_back(sanitation: Sanitation, folder: Path) -> None:
+    write_run(sanitation, "RUN")
+    run = read_run("RUN")
+    assert read_missing(run) is None
+    missing = Missing(sanitation.removed[:2], np.array([0.9, 0.8]), {}, candidates=10, reach=0.5)
+    write_missing(run.path, run.graph, missing)
+    assert read_missing(run).tolist() == sanitation.removed[:2].tolist()  # type: ignore[union-attr]
+    v, u = (run.graph.name(node) for node in run.graph.edges[0])
+    with open("RUN/missing.csv", "w", newline="") as file:
+        csv.writer(file).writerows([["rank", "u", "v", "score"], [1, u, v, 0.5]])
+    with pytest.raises(InputError, match="proposes an edge that the cleaned graph has"):
+        read_missing(run)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seed": 5}, "RUN was made with seed 4, not 5: resume with the same"),
+        ({"budget": "auto"}, "RUN was made with budget 12, not auto: resume with the same"),
+        ({"fingerprint": "other"}, "RUN was made from another graph or another split: resume with the same"),
+    ],
+)
+def test_another_configuration_is_named(
+    sanitation: Sanitation, folder: Path, changes: dict[str, object], message: str
+) -> None:
+    write_run(sanitation, "RUN")
+    record = read_record(Path("RUN"))
+    same = {**{key: record[key] for key in ("method", "settings", "budget", "seed")}, **record["input"]}
+    check_same_configuration(Path("RUN"), record, same)
+    with pytest.raises(InputError, match=message):
+        check_same_configuration(Path("RUN"), record, {**same, **changes})

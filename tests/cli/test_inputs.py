@@ -1,4 +1,4 @@
-"""Bad input: one line on standard error, exit code 2, nothing left behind."""
+"""Graphs, splits and adjacencies that a command reads: bad input costs one line and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from typer.testing import Result
 
 from focusedcleaner.graph import Graph, Split
-from focusedcleaner.io import save_graph
-
-Command = Callable[..., Result]
+from focusedcleaner.io import load_graph, save_graph, save_split
+from tests.cli.conftest import fails
+from tests.conftest import Command
 
 
 def parts(graph: Graph) -> dict[str, Any]:
@@ -115,17 +114,6 @@ BAD_GRAPHS: dict[str, tuple[Callable[[Graph], None], str]] = {
 }
 
 
-def fails(done: Any, message: str, *, left: list[str]) -> None:
-    """The last line says what is wrong; nothing else than notes, nothing on standard output, nothing on disk."""
-    assert done.exit_code == 2, done.output
-    *notes, line = done.stderr.splitlines()
-    assert line.startswith("error: ")
-    assert message in line
-    assert all(note.startswith("note: ") for note in notes)
-    assert done.stdout == ""
-    assert sorted(os.listdir()) == sorted(left)
-
-
 @pytest.mark.parametrize("what", BAD_GRAPHS)
 def test_bad_graphs(cli: Command, graph: Graph, what: str) -> None:
     write, message = BAD_GRAPHS[what]
@@ -157,48 +145,6 @@ def test_bad_splits(cli: Command, graph_file: Path, content: Any, message: str) 
 
 
 @pytest.mark.parametrize(
-    ("budget", "message"),
-    [
-        ("0", "budget 0 is not above 0"),
-        ("-1", "budget -1 is not above 0"),
-        ("300%", "budget 300% is more than all 300 edges (100%)"),
-        ("abc", "budget 'abc' is neither a number of edges (500), a fraction (0.1) nor a percentage (10%)"),
-        ("301", "budget 301 is more than the graph's 300 edges"),
-        ("299", "can be removed without isolating a node"),
-        ("100%", "can be removed without isolating a node"),
-        ("0.1%", "budget 0.1% allows no edge"),
-        ("1.5", "1.5"),
-        ("nan", "budget"),
-        ("", "budget"),
-    ],
-)
-def test_bad_budgets(cli: Command, graph_file: Path, budget: str, message: str) -> None:
-    fails(cli("sanitize", graph_file, "--budget", budget, "--out", "RUN"), message, left=[])
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--method", "clean"], "there is no method 'clean'; there are cld, lp, focused-none"),
-        (["--set", "taw=1"], "cld has no setting 'taw'; its settings are "),
-        (["--set", "tau"], "a setting is written key=value, not 'tau'"),
-        (["--set", "tau=high"], "tau must be a number, not 'high'"),
-        (["--set", "tau=2"], "tau and beta lie between 0 and 1"),
-        (["--set", "edges_per_round=1", "--edges-per-round", "2"], "the setting edges_per_round is given twice"),
-        (["--edges-per-round", "0"], "--edges-per-round"),
-        (["--seed", "-1"], "--seed"),
-        (["--seed", "x"], "--seed"),
-        (["--colour", "red"], "--colour"),
-        (["--adjacency", "nothing.npz"], "nothing.npz: there is no such file"),
-        (["--split", "nothing.json"], "nothing.json: there is no such file"),
-        (["--nodes", "nothing.csv"], "a node table goes with an edge list (.csv) only"),
-    ],
-)
-def test_bad_options(cli: Command, graph_file: Path, words: list[str], message: str) -> None:
-    fails(cli("sanitize", graph_file, "--out", "RUN", *words), message, left=[])
-
-
-@pytest.mark.parametrize(
     ("name", "message"),
     [
         ("coral", "there is no file and no data set 'coral'; data sets are cora, citeseer, polblogs"),
@@ -216,34 +162,42 @@ def test_adjacency_of_another_size(cli: Command, graph_file: Path) -> None:
     fails(done, "adjacency.npz: is an adjacency of 3 nodes, but the graph has 150", left=["adjacency.npz"])
 
 
-def test_a_folder_that_exists(cli: Command, graph_file: Path) -> None:
-    Path("RUN").mkdir()
-    Path("RUN/thesis.txt").write_text("mine")
-    fails(cli("sanitize", graph_file, "--out", "RUN"), "RUN: exists already", left=["RUN"])
-    fails(cli("sanitize", graph_file, "--out", "RUN", "--resume"), "RUN: is not a run folder", left=["RUN"])
-    assert os.listdir("RUN") == ["thesis.txt"]
+def test_a_file_wins_over_a_name(cli: Command, graph: Graph, graph_file: Path) -> None:
+    os.rename(graph_file, "cora")
+    done = cli("sanitize", "cora", "--budget", "2", "--out", "RUN")
+    assert done.stderr == "error: cora: is not a graph file by its name, which must end in .npz, .csv, .graphml\n"
 
 
-def test_a_folder_that_cannot_be_written(cli: Command, graph_file: Path) -> None:
-    Path("file").write_text("")
-    fails(cli("sanitize", graph_file, "--out", "file/RUN"), "can't be written: file is not a folder", left=["file"])
-    fails(cli("sanitize", graph_file, "--out", "no/RUN"), "can't be written: no does not exist", left=["file"])
-    fails(cli("sanitize", graph_file, "--out", "x" * 300), "File name too long", left=["file"])
+def test_a_graph_without_split_gets_one(cli: Command, graph: Graph, folder: Path) -> None:
+    save_graph(replace(graph, split=None), "bare.npz")
+    done = cli("sanitize", "bare.npz", "--budget", "2", "--out", "RUN", "--seed", "5")
+    assert done.exit_code == 0
+    assert done.stderr.startswith(
+        "note: the graph has no split, so one was drawn (seed 5): 15 nodes for training, 15 for"
+    )
+    assert load_graph("RUN/sanitized.npz").split == Split.random(graph.labels, seed=5)  # type: ignore[arg-type]
 
 
-def test_a_place_for_runs_that_is_a_file(cli: Command, graph_file: Path) -> None:
-    Path("runs").write_text("")
-    fails(cli("sanitize", graph_file), "the folder runs can't be made", left=["runs"])
+def test_what_had_to_be_changed_is_noted(cli: Command, graph: Graph, graph_file: Path) -> None:
+    adjacency = sp.triu(graph.adjacency()).tocsr()
+    sp.save_npz("upper.npz", adjacency)
+    done = cli("sanitize", graph_file, "--adjacency", "upper.npz", "--budget", "2", "--out", "RUN")
+    assert done.exit_code == 0
+    assert done.stderr == "note: upper.npz: 300 edges were given in one direction only and were made undirected\n"
 
 
-def test_the_folder_is_checked_before_the_graph_is_read(cli: Command) -> None:
-    Path("RUN").mkdir()
-    fails(cli("sanitize", "nothing.npz", "--out", "RUN"), "RUN: exists already", left=["RUN"])
-
-
-@pytest.mark.parametrize("words", [["sanitize"], ["score", "RUN"], ["polish"], ["demo", "--seed", "-3"]])
-def test_usage(cli: Command, words: list[str]) -> None:
-    done = cli(*words)
-    assert done.exit_code == 2
-    assert done.stderr.startswith("error: ")
-    assert done.stderr.count("\n") == 1
+def test_adjacency_split_and_component(cli: Command, graph: Graph, poisoned: Graph, folder: Path) -> None:
+    save_graph(replace(graph, split=None), "clean.npz")
+    sp.save_npz("poisoned.npz", poisoned.adjacency())
+    assert graph.split is not None
+    save_split(graph.split, "split.json")
+    words = ("--adjacency", "poisoned.npz", "--split", "split.json", "--largest-component")
+    done = cli("sanitize", "clean.npz", *words, "--budget", "10", "--out", "RUN", "--json")
+    assert done.exit_code == 0
+    assert done.stderr == ""
+    source = json.loads(Path("RUN/run.json").read_text())["input"]
+    component = poisoned.largest_component()
+    assert (source["nodes"], source["edges"]) == (component.num_nodes, component.num_edges)
+    assert component.num_nodes < graph.num_nodes
+    scored = cli("score", "RUN", "--truth", "clean.npz", "--largest-component", "--json")
+    assert scored.exit_code == 2

@@ -1,0 +1,64 @@
+"""Names from files are untrusted: no control character of theirs reaches the terminal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from focusedcleaner.cli.console import note, print_pointers, screen
+from focusedcleaner.graph import Graph
+from focusedcleaner.io import save_graph
+from tests.conftest import Command
+
+RED, REVERSED = "\x1b[31m", "\u202e"
+
+
+@pytest.fixture
+def hostile(graph: Graph, folder: Path) -> Graph:
+    """A graph whose node and class names hold escape sequences and direction overrides."""
+    names = tuple(f"{RED}{node}{REVERSED}" for node in range(graph.num_nodes))
+    classes = tuple(f"{REVERSED}{RED}{number}" for number in range(graph.num_classes))
+    hostile = replace(graph, names=names, class_names=classes)
+    save_graph(hostile, "graph.npz")
+    save_graph(replace(hostile, names=("stranger", *names[1:])), "other.npz")
+    return hostile
+
+
+@pytest.mark.usefixtures("hostile")
+def test_no_command_prints_control_characters(cli: Command) -> None:
+    for words, code in (
+        (("sanitize", "graph.npz", "--budget", "5", "--out", "RUN"), 0),
+        (("restore", "RUN", "--limit", "3"), 0),
+        (("score", "RUN", "--truth", "graph.npz"), 0),
+        (("classify", "RUN", "--model", "sgc", "--seeds", "1"), 0),
+        (("attack", "graph.npz", "--method", "dice", "--out", f"{RED}.npz"), 0),
+        (("sanitize", f"{RED}.npz", "--method", "random", "--out", RED), 0),
+        (("report", RED), 0),
+        (("score", "RUN", "--truth", "other.npz"), 2),
+        (("attack", "graph.npz", "--method", "nettack", "--targets", f"{RED}nobody"), 2),
+        (("sanitize", f"{REVERSED}{RED}/graph.npz"), 2),
+        (("sanitize", "graph.npz", f"--{RED}"), 2),
+    ):
+        done = cli(*words)
+        assert done.exit_code == code, done.output
+        assert done.output
+        assert RED not in done.output, words
+        assert REVERSED not in done.output, words
+
+
+def test_a_name_stays_recognizable(cli: Command, hostile: Graph) -> None:
+    done = cli("sanitize", "graph.npz", "--method", "random", "--budget", "1", "--out", "RUN")
+    u = (Path("RUN/removed.csv").read_text().splitlines()[1]).split(",")[1]
+    assert u.startswith(RED)
+    assert f"�[31m{u.removeprefix(RED).removesuffix(REVERSED)}�" in done.stdout
+
+
+def test_output_keeps_its_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    screen().print(f"one\ntwo{RED}")
+    print_pointers("Title", (f"RUN{RED}", "a folder"), ("x", "y"))
+    note(f"three\n{RED}four")
+    out, err = capsys.readouterr()
+    assert out == "one\ntwo�[31m\nTitle\n  RUN�[31m  a folder\n  x         y\n"
+    assert err == "note: three �[31mfour\n"

@@ -1,0 +1,176 @@
+"""``focusedcleaner sanitize``."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from focusedcleaner.graph import Graph
+from focusedcleaner.io import load_graph, save_graph
+from tests.cli.conftest import RESULT, fails
+from tests.conftest import Command
+
+
+def test_sanitize_tells_what_it_did(cli: Command, graph_file: Path) -> None:
+    done = cli("sanitize", graph_file, "--budget", "5%", "--out", "RUN")
+    assert done.exit_code == 0, done.output
+    assert sorted(os.listdir("RUN")) == RESULT
+    assert os.listdir() == ["RUN"]
+    for words in (
+        "Removed 15 of 300 edges",
+        "method",
+        "same class",
+        "The first edges that were removed",
+        "common neighbour",
+        "RUN/removed",
+    ):
+        assert words in done.stdout
+    assert done.stderr == ""
+
+
+def test_sanitize_json(cli: Command, graph_file: Path) -> None:
+    done = cli("sanitize", graph_file, "--budget", "5%", "--method", "lp", "--json")
+    fields = json.loads(done.stdout)
+    assert list(fields) == ["method", "budget", "removed", "seconds", "out"]
+    assert (fields["method"], fields["budget"], fields["removed"]) == ("lp", 15, 15)
+    assert fields["out"] == "runs/graph-lp"
+    assert done.stdout.count("\n") == 1
+
+
+def test_default_folders_are_counted(cli: Command, graph_file: Path) -> None:
+    for _ in range(2):
+        assert cli("sanitize", graph_file, "--budget", "3").exit_code == 0
+    assert sorted(os.listdir("runs")) == ["graph-cld", "graph-cld-2"]
+
+
+def test_the_record_names_what_was_typed(cli: Command, graph_file: Path, graph: Graph) -> None:
+    relative = os.path.relpath(graph_file)
+    cli("sanitize", relative, "--budget", "3", "--out", "RUN", "--seed", "7")
+    text = Path("RUN/run.json").read_text()
+    source = json.loads(text)["input"]
+    assert source["graph"] == relative
+    assert re.fullmatch("[0-9a-f]{64}", source["sha256"])
+    assert source["fingerprint"] == graph.fingerprint()
+    assert os.getcwd() not in text
+
+
+def test_auto_is_the_default_and_keeps_the_settings(
+    cli: Command, poisoned: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_graph(poisoned, "graph.npz")
+    assert cli("sanitize", "graph.npz", "--budget", "3", "--set", "tau=0.5").exit_code == 0
+    assert cli("sanitize", "graph.npz", "--budget", "3", "--method", "auto", "--set", "tau=0.5").exit_code == 0
+    assert Path("runs/graph-cld/removed.csv").read_bytes() == Path("runs/graph-cld-2/removed.csv").read_bytes()
+    monkeypatch.setattr("focusedcleaner.cli.sanitize.default_method", lambda graph: "jaccard")
+    done = cli("sanitize", "graph.npz", "--set", "threshold=0", "--json")
+    fields = json.loads(done.stdout)
+    assert (fields["method"], fields["out"]) == ("jaccard", "runs/graph-jaccard")
+    assert json.loads(Path("runs/graph-jaccard/run.json").read_text())["settings"]["threshold"] == 0
+    refused = cli("sanitize", "graph.npz", "--set", "tau=0.5", "--out", "RUN")
+    assert refused.exit_code == 2
+    assert refused.stderr == (
+        "error: auto chose jaccard for this graph: jaccard has no setting 'tau'; its settings are threshold; "
+        "--method names another method\n"
+    )
+    assert not Path("RUN").exists()
+
+
+def test_settings_of_a_named_method_are_checked_before_the_graph_is_read(cli: Command) -> None:
+    fails(cli("sanitize", "nothing.npz", "--method", "lp", "--set", "taw=1"), "lp has no setting 'taw'", left=[])
+
+
+def test_settings_reach_the_method(cli: Command, graph_file: Path) -> None:
+    words = ("--set", "tau=0.5", "--set", "inner=unrolled", "--set", "steps=20", "--edges-per-round", "2")
+    cli("sanitize", graph_file, "--budget", "4", "--out", "RUN", *words)
+    settings = json.loads(Path("RUN/run.json").read_text())["settings"]
+    assert settings["detector"]["tau"] == 0.5
+    assert settings["inner"] == {"kind": "Unrolled", "steps": 20, "rate": 0.1, "momentum": 0.9}
+    assert settings["edges_per_round"] == 2
+
+
+def test_ids_of_the_owner_come_back(cli: Command, graph: Graph, folder: Path) -> None:
+    people = replace(graph, names=tuple(f"person-{number:03d}" for number in range(150)))
+    save_graph(people, "mail.csv")
+    os.rename("mail.nodes.csv", "people.csv")
+    assert cli("sanitize", "mail.csv", "--nodes", "people.csv", "--budget", "5", "--out", "RUN").exit_code == 0
+    with open("RUN/removed.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert all(row[end].startswith("person-") for row in rows for end in "uv")
+    cleaned = load_graph("RUN/sanitized.npz")
+    assert cleaned.names == people.names
+    assert cleaned.split == people.split
+    assert cli("sanitize", "RUN/sanitized.npz", "--budget", "2", "--out", "AGAIN").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("budget", "message"),
+    [
+        ("0", "budget 0 is not above 0"),
+        ("-1", "budget -1 is not above 0"),
+        ("300%", "budget 300% is more than all 300 edges (100%)"),
+        ("abc", "budget 'abc' is neither a number of edges (500), a fraction (0.1) nor a percentage (10%)"),
+        ("301", "budget 301 is more than the graph's 300 edges"),
+        ("299", "can be removed without isolating a node"),
+        ("100%", "can be removed without isolating a node"),
+        ("0.1%", "budget 0.1% allows no edge"),
+        ("1.5", "1.5"),
+        ("nan", "budget"),
+        ("", "budget"),
+    ],
+)
+def test_bad_budgets(cli: Command, graph_file: Path, budget: str, message: str) -> None:
+    fails(cli("sanitize", graph_file, "--budget", budget, "--out", "RUN"), message, left=[])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--method", "clean"], "there is no method 'clean'; there are cld, lp, focused-none"),
+        (["--set", "taw=1"], "auto chose cld for this graph: cld has no setting 'taw'; its settings are "),
+        (["--method", "lp", "--set", "taw=1"], "error: lp has no setting 'taw'; its settings are "),
+        (["--set", "tau"], "a setting is written key=value, not 'tau'"),
+        (["--set", "tau=high"], "tau must be a number, not 'high'"),
+        (["--set", "tau=2"], "tau and beta lie between 0 and 1"),
+        (["--set", "edges_per_round=1", "--edges-per-round", "2"], "the setting edges_per_round is given twice"),
+        (["--edges-per-round", "0"], "--edges-per-round"),
+        (["--seed", "-1"], "--seed"),
+        (["--seed", "x"], "--seed"),
+        (["--colour", "red"], "--colour"),
+        (["--adjacency", "nothing.npz"], "nothing.npz: there is no such file"),
+        (["--split", "nothing.json"], "nothing.json: there is no such file"),
+        (["--nodes", "nothing.csv"], "a node table goes with an edge list (.csv) only"),
+    ],
+)
+def test_bad_options(cli: Command, graph_file: Path, words: list[str], message: str) -> None:
+    fails(cli("sanitize", graph_file, "--out", "RUN", *words), message, left=[])
+
+
+def test_a_folder_that_exists(cli: Command, graph_file: Path) -> None:
+    Path("RUN").mkdir()
+    Path("RUN/thesis.txt").write_text("mine")
+    fails(cli("sanitize", graph_file, "--out", "RUN"), "RUN: exists already", left=["RUN"])
+    fails(cli("sanitize", graph_file, "--out", "RUN", "--resume"), "RUN: is not a run folder", left=["RUN"])
+    assert os.listdir("RUN") == ["thesis.txt"]
+
+
+def test_a_folder_that_cannot_be_written(cli: Command, graph_file: Path) -> None:
+    Path("file").write_text("")
+    fails(cli("sanitize", graph_file, "--out", "file/RUN"), "can't be written: file is not a folder", left=["file"])
+    fails(cli("sanitize", graph_file, "--out", "no/RUN"), "can't be written: no does not exist", left=["file"])
+    fails(cli("sanitize", graph_file, "--out", "x" * 300), "File name too long", left=["file"])
+
+
+def test_a_place_for_runs_that_is_a_file(cli: Command, graph_file: Path) -> None:
+    Path("runs").write_text("")
+    fails(cli("sanitize", graph_file), "the folder runs can't be made", left=["runs"])
+
+
+def test_the_folder_is_checked_before_the_graph_is_read(cli: Command) -> None:
+    Path("RUN").mkdir()
+    fails(cli("sanitize", "nothing.npz", "--out", "RUN"), "RUN: exists already", left=["RUN"])
