@@ -19,7 +19,7 @@ from typer.testing import Result
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.io import checkpoint, save_graph
 from focusedcleaner.sanitizers import focused
-from focusedcleaner.sanitizers.journal import Journal
+from focusedcleaner.sanitizers.iterative import Journal
 
 Command = Callable[..., Result]
 RESULT = ["removed.csv", "report.html", "run.json", "sanitized.npz", "trace.csv"]

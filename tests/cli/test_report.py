@@ -18,7 +18,7 @@ from focusedcleaner.graph import Graph
 from focusedcleaner.io import save_graph
 from focusedcleaner.runs import read_run
 from focusedcleaner.sanitizers import focused
-from focusedcleaner.sanitizers.journal import Journal
+from focusedcleaner.sanitizers.iterative import Journal
 
 Command = Callable[..., Result]
 SANITIZE = ("sanitize", "poisoned.npz", "--budget", "20")

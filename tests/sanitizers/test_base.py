@@ -1,4 +1,4 @@
-"""What every registered sanitizer promises, and which one finds planted edges."""
+"""The contract that every registered sanitizer keeps, and its budget."""
 
 from __future__ import annotations
 
@@ -10,26 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from focusedcleaner.attacks import Dice
-from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
-from focusedcleaner.sanitizers import SANITIZERS, Interrupted, sanitizer
+from focusedcleaner.sanitizers import SANITIZERS, Interrupted, Jaccard, sanitizer
 from focusedcleaner.sanitizers.base import removable
 from focusedcleaner.scoring import score
+from tests.sanitizers.helpers import QUICK, Chooser
 from tests.strategies import labelled_graphs
 
-QUICK: dict[str, dict[str, Any]] = {
-    "cld": {"first_epochs": 5, "epochs": 1},
-    "lp": {"first_epochs": 5, "epochs": 1},
-    "linkpred": {"first_epochs": 5, "epochs": 1},
-    "maskgvae": {"partition_epochs": 3, "autoencoder_epochs": 3, "rounds": 2},
-    "gasoline": {"folds": 2},
-    "gasoline-d": {"folds": 2},
-    "focused-ensemble": {"edges_per_round": 20},
-    "focused-self-attack": {"edges_per_round": 20, "rounds": 1, "trees": 3, "attackers": "dice"},
-    "self-attack": {"rounds": 1, "trees": 3, "attackers": "dice,random"},
-}
 SENSIBLE: dict[str, dict[str, Any]] = {
     "agreement": {},
     "cosine": {},
@@ -39,19 +27,12 @@ SENSIBLE: dict[str, dict[str, Any]] = {
     "maskgvae": {"rounds": 1},
     "svd": {"rank": 3},
 }
+
+
 """Settings for a graph of three classes, of every filter and rival."""
+
+
 NEED_ATTRIBUTES = {"jaccard", "cosine"}
-IN_ROUNDS = ("cld", "lp", "focused-none", "gasoline", "gasoline-d", "linkpred", "maskgvae")
-
-
-@pytest.fixture(scope="module")
-def clean() -> Graph:
-    return synthetic(num_nodes=300, num_classes=3, homophily=0.9, attribute_signal=0.4, seed=5).largest_component()
-
-
-@pytest.fixture(scope="module")
-def poisoned(clean: Graph) -> Graph:
-    return Dice(share_removed=0.0).poison(clean, 0.15, seed=1).graph
 
 
 @pytest.mark.parametrize("name", SANITIZERS.names())
@@ -99,12 +80,6 @@ def test_each_rival_is_better_than_chance(name: str, clean: Graph, poisoned: Gra
     assert value.hits > 1.3 * by_chance
 
 
-def test_random_edges_are_another_set_with_another_seed(poisoned: Graph) -> None:
-    one, same, other = (sanitizer("random").sanitize(poisoned, 40, seed=seed).removed.tolist() for seed in (1, 1, 2))
-    assert one == same
-    assert sorted(one) != sorted(other)
-
-
 @pytest.mark.parametrize("name", SANITIZERS.names())
 def test_progress_ends_at_the_end(name: str, poisoned: Graph) -> None:
     seen: list[tuple[int, int]] = []
@@ -115,35 +90,11 @@ def test_progress_ends_at_the_end(name: str, poisoned: Graph) -> None:
     assert {len(column) for column in done.trace.values()} == {len(seen)}
 
 
-@pytest.mark.parametrize("name", IN_ROUNDS)
-def test_going_on_after_an_interruption_ends_the_same(name: str, poisoned: Graph, tmp_path: Any) -> None:
-    per_round = {"rounds": 4} if name == "maskgvae" else {"edges_per_round": 5}
-    cleaner = sanitizer(name, **{**QUICK.get(name, {}), **per_round})
-    whole = cleaner.sanitize(poisoned, 20, seed=3)
-
-    def interrupt(done: int, total: int) -> None:
-        if done == 10:
-            raise KeyboardInterrupt
-
-    file = tmp_path / "checkpoint.npz"
-    with pytest.raises(Interrupted) as stop:
-        cleaner.sanitize(poisoned, 20, seed=3, progress=interrupt, checkpoint=file)
-    so_far = stop.value.sanitation
-    assert len(so_far.removed) + len(so_far.added) == 10
-    rounds: list[int] = []
-    resumed = cleaner.sanitize(poisoned, 20, seed=3, progress=lambda done, _: rounds.append(done), checkpoint=file)
-    assert rounds == [15, 20]
-    for part in ("removed", "scores", "added", "added_scores"):
-        assert np.array_equal(getattr(resumed, part), getattr(whole, part)), part
-    for name_of, column in whole.evidence.items():
-        assert np.array_equal(column, resumed.evidence[name_of]), name_of
-
-
 @pytest.mark.parametrize(
     ("name", "wrong", "message"),
     [
         ("svd", {"rank": 0}, "rank must be 1 or above, not 0"),
-        ("agreement", {"left_out": 1.5}, "left_out lies between 0 and 1"),
+        ("agreement", {"left_out": 1.5}, "left_out must lie between 0 and 1"),
         ("agreement", {"inverse_decay": 0}, "inverse_decay above 0"),
         ("maskgvae", {"clusters": 1}, "clusters must be 2 or above, not 1"),
         ("maskgvae", {"rounds": 0}, "must be positive"),
@@ -156,3 +107,26 @@ def test_going_on_after_an_interruption_ends_the_same(name: str, poisoned: Graph
 def test_wrong_settings_are_told(name: str, wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         sanitizer(name, **wrong)
+
+
+@pytest.mark.parametrize("name", SANITIZERS.names())
+def test_who_can_not_choose_says_who_can(name: str, graph: Graph) -> None:
+    cleaner = sanitizer(name)
+    if cleaner.chooses_budget:
+        return
+    with pytest.raises(InputError, match=rf"^{name} can't choose its budget: .*jaccard and cosine with a threshold"):
+        cleaner.sanitize(graph, "auto")
+
+
+def test_without_a_budget(graph: Graph) -> None:
+    plain, chosen = Jaccard().sanitize(graph), Jaccard(threshold=0.0).sanitize(graph)
+    assert (plain.auto, plain.budget, len(plain.removed)) == (False, 30, 30)
+    assert (chosen.auto, chosen.budget) == (True, len(chosen.removed))
+    assert chosen.removed.tolist() == Jaccard(threshold=0.0).sanitize(graph, " Auto ").removed.tolist()
+
+
+def test_a_chosen_budget_is_the_number_of_edges_also_when_interrupted(graph: Graph) -> None:
+    assert (Chooser().sanitize(graph).budget, Chooser().sanitize(graph).auto) == (7, True)
+    with pytest.raises(Interrupted) as stop:
+        Chooser(interrupted=True).sanitize(graph, "auto")
+    assert (stop.value.sanitation.budget, stop.value.sanitation.auto) == (7, True)

@@ -1,4 +1,4 @@
-"""FocusedCleaner's promises: the method's steps, the invariants, and going on after an interruption."""
+"""FocusedCleaner: its steps, its invariants and its outer loss."""
 
 from __future__ import annotations
 
@@ -11,25 +11,18 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from focusedcleaner.attacks.dice import Dice
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.detectors import ClassDiv, LinkPred, NoDetector
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
 from focusedcleaner.sanitizers import FocusedCleaner, Interrupted
 from focusedcleaner.sanitizers.base import removable
-from focusedcleaner.sanitizers.outer_loss import OuterLoss
+from focusedcleaner.sanitizers.focused import OuterLoss
 from focusedcleaner.scoring import score
 from focusedcleaner.surrogate import Implicit, Unrolled
 from tests.strategies import labelled_graphs
 
 FAST = {"classdiv": ClassDiv(first_epochs=5, epochs=1), "linkpred": LinkPred(first_epochs=5, epochs=1)}
-
-
-@pytest.fixture(scope="module")
-def poisoned() -> Graph:
-    clean = synthetic(num_nodes=300, num_classes=3, homophily=0.9, attribute_signal=0.4, seed=5).largest_component()
-    return Dice(share_removed=0.0).poison(clean, 0.15, seed=1).graph
 
 
 @settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.filter_too_much])
@@ -126,21 +119,6 @@ def test_an_interrupted_run_goes_on_to_the_same_result(poisoned: Graph, detector
         assert np.array_equal(column, resumed.trace[name], equal_nan=True), name
 
 
-def test_a_checkpoint_of_another_run_is_refused(poisoned: Graph, tmp_path: Path) -> None:
-    file = tmp_path / "checkpoint.npz"
-
-    def interrupt(done: int, total: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(Interrupted):
-        FocusedCleaner(FAST["classdiv"]).sanitize(poisoned, 20, progress=interrupt, checkpoint=file)
-    with pytest.raises(InputError, match="another graph, method, budget or seed"):
-        FocusedCleaner(FAST["classdiv"], eta=0.0).sanitize(poisoned, 20, checkpoint=file)
-    file.write_bytes(file.read_bytes()[:100])
-    with pytest.raises(InputError, match="npz file, or a damaged one"):
-        FocusedCleaner(FAST["classdiv"]).sanitize(poisoned, 20, checkpoint=file)
-
-
 def test_focus_restricts_the_candidates(poisoned: Graph) -> None:
     free = FocusedCleaner("none").sanitize(poisoned, 10)
     strict = FocusedCleaner(ClassDiv(tau=0.9, first_epochs=20), victim_ends=2, edges_per_round=1).sanitize(poisoned, 10)
@@ -222,19 +200,19 @@ def test_unrolled_training_and_no_attributes_work(poisoned: Graph) -> None:
 def test_outer_loss_counts_victims_as_nothing(poisoned: Graph) -> None:
     seen = poisoned.as_the_defender_sees_it()
     assert seen.split is not None
-    loss = OuterLoss(seen, dtype=torch.float64, device="cpu")
+    loss = OuterLoss(seen)
     generator = torch.Generator().manual_seed(0)
     logits = torch.randn(seen.num_nodes, 3, generator=generator, dtype=torch.float64, requires_grad=True)
     normal = torch.rand(seen.num_nodes, generator=generator) < 0.6
-    value = loss.at(logits.detach(), normal, 0.3)
+    gradient, values = loss.at(logits.detach(), normal, 0.3)
     chosen = [nodes[normal[nodes]] for nodes in (torch.tensor(seen.split.val), torch.tensor(seen.split.test))]
     truth = [torch.tensor(seen.labels)[chosen[0]], logits.argmax(1)[chosen[1]]]
     parts = [torch.nn.functional.cross_entropy(logits[c], t) for c, t in zip(chosen, truth, strict=True)]
     shares = [len(c) / len(whole) for c, whole in zip(chosen, (seen.split.val, seen.split.test), strict=True)]
     (0.3 * shares[0] * parts[0] + 0.7 * shares[1] * parts[1]).backward()
-    assert value.parts["validation_loss"] == pytest.approx(parts[0].item())
-    assert value.parts["test_loss"] == pytest.approx(parts[1].item())
-    torch.testing.assert_close(value.signal, logits.grad)
+    assert values["validation_loss"] == pytest.approx(parts[0].item())
+    assert values["test_loss"] == pytest.approx(parts[1].item())
+    torch.testing.assert_close(gradient, logits.grad)
 
 
 @pytest.mark.parametrize(

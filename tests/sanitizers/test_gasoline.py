@@ -19,7 +19,7 @@ from focusedcleaner.graph import Graph, Split
 from focusedcleaner.io.convert import from_pyg, to_pyg
 from focusedcleaner.pyg import Sanitize
 from focusedcleaner.sanitizers import FocusedCleaner, Gasoline, GasolineD
-from focusedcleaner.sanitizers.folds import fold_splits
+from focusedcleaner.sanitizers.gasoline import fold_splits
 from focusedcleaner.surrogate import Unrolled
 from tests.strategies import labelled_graphs
 
