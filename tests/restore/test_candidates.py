@@ -33,7 +33,7 @@ def test_pairs_at_distance_two_are_those_with_a_common_neighbour(graph: Graph) -
 
 @settings(deadline=None, max_examples=40)
 @given(graph=labelled_graphs(), most=st.integers(0, 40))
-def test_bounded_walks_go_over_rare_middles_first(graph: Graph, most: int) -> None:
+def test_a_limit_keeps_middle_nodes_of_small_degree(graph: Graph, most: int) -> None:
     expected: Pairs = set()
     walked = 0
     neighbours = [np.flatnonzero(row) for row in graph.adjacency().toarray()]
@@ -48,7 +48,7 @@ def test_bounded_walks_go_over_rare_middles_first(graph: Graph, most: int) -> No
 
 @settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 10_000), most_alike=st.integers(1, 8), num_nodes=st.integers(1, 12))
-def test_most_alike_pairs_are_the_best_of_all_products(seed: int, most_alike: int, num_nodes: int) -> None:
+def test_similar_pairs_match_brute_force(seed: int, most_alike: int, num_nodes: int) -> None:
     rng = np.random.default_rng(seed)
     dense = rng.random((num_nodes, 6)) * (rng.random((num_nodes, 6)) < 0.4)
     rows = np.sort(rng.choice(num_nodes, rng.integers(1, num_nodes + 1), replace=False))
@@ -60,7 +60,7 @@ def test_most_alike_pairs_are_the_best_of_all_products(seed: int, most_alike: in
     assert pairs_of(found, num_nodes) == expected
 
 
-def test_blocks_do_not_change_what_is_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_do_not_change_similar_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     rare, everyone = Likeness.of(synthetic(num_nodes=60, seed=0)).rare, np.arange(60)
     assert rare is not None
     whole = similar_pairs(rare, everyone, 4)
@@ -68,7 +68,7 @@ def test_blocks_do_not_change_what_is_alike(monkeypatch: pytest.MonkeyPatch) -> 
     np.testing.assert_array_equal(similar_pairs(rare, everyone, 4), whole)
 
 
-def test_training_nodes_are_compared_first_where_not_all_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_nodes_come_first_if_not_all_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = synthetic(num_nodes=60, seed=0)
     assert graph.split is not None
     rare = Likeness.of(graph).rare

@@ -71,7 +71,7 @@ def test_restore_writes_the_graph_that_was_asked_for(cli: Command) -> None:
     assert Path("RUN/missing.csv").read_text() == first
 
 
-def test_a_run_that_goes_on_forgets_the_proposals_for_what_it_was(folder: Path, graph: Graph) -> None:
+def test_resuming_a_run_deletes_its_proposals(folder: Path, graph: Graph) -> None:
     sanitation = sanitizer("random").sanitize(graph, 5)
     write_run(sanitation, "RUN")
     Path("RUN/missing.csv").write_text("rank,u,v,score\n")
@@ -107,7 +107,7 @@ def test_score_counts_proposals_apart(cli: Command, graph_file: Path, graph: Gra
         (["RUN", "--out", "RUN/sanitized.npz", "--force"], "is the run's cleaned graph itself"),
     ],
 )
-def test_mistakes_cost_one_line(cli: Command, words: list[str], message: str) -> None:
+def test_user_errors_print_one_line(cli: Command, words: list[str], message: str) -> None:
     done = cli("restore", *words)
     assert done.exit_code == 2
     assert done.stderr.count("\n") == 1

@@ -17,16 +17,14 @@ def as_set(pairs: IntArray) -> Pairs:
 
 
 @pytest.mark.parametrize("strategy", HIDING_STRATEGIES)
-def test_hidden_edges_are_edges_and_nobody_is_left_alone(strategy: str) -> None:
+def test_hidden_edges_exist_and_isolate_no_node(strategy: str) -> None:
     graph = synthetic(num_nodes=120, seed=2)
     assert graph.labels is not None
     hidden, again = (HIDING_STRATEGIES[strategy](graph, graph.labels, 12, np.random.default_rng(0)) for _ in range(2))
     assert 0 < len(hidden) <= 12
     assert as_set(hidden) <= as_set(graph.edges)
     assert ((graph.without_edges(hidden).degrees > 0) == (graph.degrees > 0)).all()
-    np.testing.assert_array_equal(
-        hidden, HIDING_STRATEGIES[strategy](graph, graph.labels, 12, np.random.default_rng(0))
-    )
+    np.testing.assert_array_equal(hidden, again)
 
 
 def test_edges_are_hidden_where_attackers_cut() -> None:

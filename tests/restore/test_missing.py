@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, IntArray, Split
+from focusedcleaner.io.convert import to_pyg
 from focusedcleaner.restore import Missing, missing, missing_edges
 from focusedcleaner.restore.candidates import Candidates
 from focusedcleaner.scoring import score_restored
@@ -24,7 +26,7 @@ def as_set(pairs: IntArray) -> Pairs:
     return {(int(u), int(v)) for u, v in pairs}
 
 
-def proposals(graph: Graph, limit: int | str = 15, **options: object) -> Missing:
+def proposals(graph: Any, limit: int | str = 15, **options: object) -> Missing:
     return missing_edges(graph, limit, repeats=1, trees=10, **options)  # type: ignore[arg-type]
 
 
@@ -72,7 +74,7 @@ def circles_of_friends() -> tuple[Graph, IntArray]:
     return graph.with_split(Split.random(labels)), np.array([circle[:2] for circle in circles])
 
 
-def test_test_labels_are_not_looked_at() -> None:
+def test_test_labels_are_not_used() -> None:
     graph = synthetic(num_nodes=120, seed=3)
     assert graph.labels is not None
     assert graph.split is not None
@@ -82,14 +84,14 @@ def test_test_labels_are_not_looked_at() -> None:
     np.testing.assert_array_equal(proposals(graph).pairs, proposals(other).pairs)
 
 
-def test_few_shown_candidates_weigh_as_much_as_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sampled_negatives_weigh_as_much_as_all(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = synthetic(num_nodes=150, seed=3)
     whole = proposals(graph, 300).scores.sum()
     monkeypatch.setattr(missing, "MAX_NEGATIVES", 300)
     assert proposals(graph, 300).scores.sum() == pytest.approx(whole, rel=0.6)
 
 
-def test_nothing_is_proposed_where_nothing_can_be_learnt() -> None:
+def test_nothing_is_proposed_without_training_examples() -> None:
     couples = Graph(4, [[0, 1], [2, 3]], labels=[0, 1, 0, 1], split=Split([0, 1], [], [2, 3]))
     found = missing_edges(couples, 1)
     assert len(found.pairs) == len(found.scores) == 0
@@ -105,3 +107,8 @@ def test_a_graph_without_a_split_is_refused() -> None:
 def test_limits_are_checked(limit: int | str) -> None:
     with pytest.raises(InputError, match="limit"):
         missing_edges(synthetic(num_nodes=50, seed=0), limit)
+
+
+def test_graphs_of_other_libraries_are_accepted() -> None:
+    graph = synthetic(num_nodes=100, seed=3)
+    np.testing.assert_array_equal(proposals(to_pyg(graph)).pairs, proposals(graph).pairs)

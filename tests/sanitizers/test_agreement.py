@@ -24,7 +24,7 @@ def scores_of(method: Filter, graph: Graph) -> np.ndarray:
     return method.score_edges(graph.as_the_defender_sees_it(), 0).scores
 
 
-def test_agreement_is_its_formula(graph: Graph) -> None:
+def test_agreement_matches_its_formula(graph: Graph) -> None:
     found = Agreement(repeats=0, cosine_weight=3.0).sanitize(graph, 30)
     evidence = found.evidence
     agreement = (evidence["classes_u"] * evidence["classes_v"]).sum(1)
@@ -47,11 +47,11 @@ def test_agreement_with_two_classes_missing_classes_and_no_attributes() -> None:
     )
 
 
-def test_a_regression_that_does_not_converge_will_do(graph: Graph) -> None:
+def test_a_regression_that_does_not_converge_is_accepted(graph: Graph) -> None:
     assert len(Agreement(inverse_decay=1e9).sanitize(graph, 10).removed) == 10
 
 
-def test_what_is_left_out_changes_what_comes_next(graph: Graph) -> None:
+def test_leaving_edges_out_changes_the_next_pass(graph: Graph) -> None:
     once, again = (scores_of(Agreement(repeats=repeats), graph) for repeats in (0, 3))
     assert not np.allclose(once, again)
     assert scores_of(Agreement(repeats=3, left_out=0.0), graph) == pytest.approx(once)

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
+from focusedcleaner.io.convert import to_networkx, to_pyg
 from focusedcleaner.sanitizers import SANITIZERS, Interrupted, Jaccard, sanitizer
-from focusedcleaner.sanitizers.base import removable
+from focusedcleaner.sanitizers.base import Estimate, removable
 from focusedcleaner.scoring import score
 from tests.sanitizers.helpers import QUICK, Chooser
 from tests.strategies import labelled_graphs
@@ -27,18 +28,14 @@ SENSIBLE: dict[str, dict[str, Any]] = {
     "maskgvae": {"rounds": 1},
     "svd": {"rank": 3},
 }
-
-
-"""Settings for a graph of three classes, of every filter and rival."""
-
-
+"""Settings of the filters and rivals for a graph of three classes."""
 NEED_ATTRIBUTES = {"jaccard", "cosine"}
 
 
 @pytest.mark.parametrize("name", SANITIZERS.names())
 @settings(deadline=None, max_examples=5, suppress_health_check=[HealthCheck.filter_too_much])
 @given(graph=labelled_graphs(min_nodes=8), share=st.floats(0.05, 0.5), seed=st.integers(0, 5))
-def test_promises(name: str, graph: Graph, share: float, seed: int) -> None:
+def test_every_sanitizer_keeps_the_contract(name: str, graph: Graph, share: float, seed: int) -> None:
     cleaner = sanitizer(name, **QUICK.get(name, {}))
     allowed = int(share * graph.num_edges + 1e-9)
     wrong_budget = allowed < 1 or (allowed > removable(graph) and not cleaner.inserts)
@@ -81,7 +78,7 @@ def test_each_rival_is_better_than_chance(name: str, clean: Graph, poisoned: Gra
 
 
 @pytest.mark.parametrize("name", SANITIZERS.names())
-def test_progress_ends_at_the_end(name: str, poisoned: Graph) -> None:
+def test_progress_ends_at_the_budget(name: str, poisoned: Graph) -> None:
     seen: list[tuple[int, int]] = []
     cleaner = sanitizer(name, **QUICK.get(name, {}))
     done = cleaner.sanitize(poisoned, 12, progress=lambda part, whole: seen.append((part, whole)))
@@ -104,29 +101,43 @@ def test_progress_ends_at_the_end(name: str, poisoned: Graph) -> None:
         ("jaccard", {"threshold": "low"}, "threshold must be a number or none, not 'low'"),
     ],
 )
-def test_wrong_settings_are_told(name: str, wrong: dict[str, Any], message: str) -> None:
+def test_wrong_settings_are_refused(name: str, wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         sanitizer(name, **wrong)
 
 
-@pytest.mark.parametrize("name", SANITIZERS.names())
-def test_who_can_not_choose_says_who_can(name: str, graph: Graph) -> None:
-    cleaner = sanitizer(name)
-    if cleaner.chooses_budget:
-        return
+@pytest.mark.parametrize("name", [name for name in SANITIZERS.names() if not sanitizer(name).chooses_budget])
+def test_methods_that_cannot_choose_a_budget_name_those_that_can(name: str, graph: Graph) -> None:
     with pytest.raises(InputError, match=rf"^{name} can't choose its budget: .*jaccard and cosine with a threshold"):
-        cleaner.sanitize(graph, "auto")
+        sanitizer(name).sanitize(graph, "auto")
 
 
-def test_without_a_budget(graph: Graph) -> None:
+def test_the_default_budget(graph: Graph) -> None:
     plain, chosen = Jaccard().sanitize(graph), Jaccard(threshold=0.0).sanitize(graph)
     assert (plain.auto, plain.budget, len(plain.removed)) == (False, 30, 30)
     assert (chosen.auto, chosen.budget) == (True, len(chosen.removed))
     assert chosen.removed.tolist() == Jaccard(threshold=0.0).sanitize(graph, " Auto ").removed.tolist()
 
 
-def test_a_chosen_budget_is_the_number_of_edges_also_when_interrupted(graph: Graph) -> None:
+def test_a_chosen_budget_is_the_number_of_removed_edges(graph: Graph) -> None:
     assert (Chooser().sanitize(graph).budget, Chooser().sanitize(graph).auto) == (7, True)
     with pytest.raises(Interrupted) as stop:
         Chooser(interrupted=True).sanitize(graph, "auto")
     assert (stop.value.sanitation.budget, stop.value.sanitation.auto) == (7, True)
+
+
+def test_the_result_prints_as_one_short_line(graph: Graph) -> None:
+    sanitation = Jaccard().sanitize(graph, 30)
+    assert repr(sanitation) == "Sanitation(jaccard: 30 of 300 edges removed)"
+    estimated = replace(sanitation, method="self-attack", added=graph.edges[:2], estimate=Estimate(1428.4, 1400, 1500))
+    assert repr(estimated) == "Sanitation(self-attack: 30 of 300 edges removed, 2 added, about 1,428 planted)"
+
+
+def test_graphs_of_other_libraries_are_accepted(graph: Graph) -> None:
+    expected = Jaccard().sanitize(graph, 10).removed.tolist()
+    for data in (to_pyg(graph), to_networkx(graph)):
+        assert Jaccard().sanitize(data, 10).removed.tolist() == expected
+    with pytest.raises(InputError, match="the graph has no labels"):
+        Jaccard().sanitize(graph.adjacency(), 10)
+    with pytest.raises(InputError):
+        Jaccard().sanitize("graph.npz", 10)

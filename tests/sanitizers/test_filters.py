@@ -75,7 +75,7 @@ def brute_cosine(one: np.ndarray, other: np.ndarray) -> float:
 
 @settings(deadline=None, max_examples=30)
 @given(graph=labelled_graphs().filter(lambda graph: graph.attributes is not None), signs=st.integers(0, 100))
-def test_similarities_are_those_of_loops(graph: Graph, signs: int) -> None:
+def test_similarities_match_brute_force(graph: Graph, signs: int) -> None:
     assert graph.attributes is not None
     dense = graph.attributes.toarray() * np.random.default_rng(signs).choice([-2.0, 1.0], graph.attributes.shape)
     signed = replace(graph, attributes=dense)
@@ -86,7 +86,7 @@ def test_similarities_are_those_of_loops(graph: Graph, signs: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [Jaccard, Cosine])
-def test_a_threshold_takes_every_edge_at_or_below_it(kind: type[Jaccard], graph: Graph) -> None:
+def test_a_threshold_removes_every_edge_at_or_below_it(kind: type[Jaccard], graph: Graph) -> None:
     similarities = kind().similarities(graph)
     threshold = float(np.sort(similarities)[60])
     found = kind(threshold=threshold).sanitize(graph)
@@ -105,12 +105,12 @@ def test_a_threshold_takes_every_edge_at_or_below_it(kind: type[Jaccard], graph:
 
 
 @pytest.mark.parametrize("name", ["jaccard", "cosine"])
-def test_without_attributes_there_is_nothing_to_compare(name: str, graph: Graph) -> None:
+def test_similarity_filters_need_attributes(name: str, graph: Graph) -> None:
     with pytest.raises(InputError, match=f"the graph has no attributes, and {name} compares nothing else: use .*cld"):
         sanitizer(name).sanitize(replace(graph, attributes=None), 10)
 
 
-def test_cosine_is_told_as_the_similarity_that_all_tell(graph: Graph) -> None:
+def test_the_cosine_is_the_common_attribute_similarity(graph: Graph) -> None:
     found = Cosine().sanitize(graph, 10)
     assert found.evidence["attribute_similarity"] == pytest.approx(-found.scores)
     assert attribute_cosines(replace(graph, attributes=None), graph.edges).tolist() == [0.0] * graph.num_edges
@@ -145,7 +145,7 @@ def test_random_edges_are_uniform(graph: Graph) -> None:
     assert np.abs(ranks - 0.5).max() < 5 / math.sqrt(12 * 400)
 
 
-def test_random_edges_are_another_set_with_another_seed(poisoned: Graph) -> None:
+def test_random_edges_depend_on_the_seed(poisoned: Graph) -> None:
     one, same, other = (sanitizer("random").sanitize(poisoned, 40, seed=seed).removed.tolist() for seed in (1, 1, 2))
     assert one == same
     assert sorted(one) != sorted(other)

@@ -19,7 +19,7 @@ IN_ROUNDS = ("cld", "lp", "focused-none", "gasoline", "gasoline-d", "linkpred", 
 
 
 @pytest.mark.parametrize("name", IN_ROUNDS)
-def test_going_on_after_an_interruption_ends_the_same(name: str, poisoned: Graph, tmp_path: Any) -> None:
+def test_a_resumed_run_gives_the_same_result(name: str, poisoned: Graph, tmp_path: Any) -> None:
     per_round = {"rounds": 4} if name == "maskgvae" else {"edges_per_round": 5}
     cleaner = sanitizer(name, **{**QUICK.get(name, {}), **per_round})
     whole = cleaner.sanitize(poisoned, 20, seed=3)
@@ -31,8 +31,11 @@ def test_going_on_after_an_interruption_ends_the_same(name: str, poisoned: Graph
     file = tmp_path / "checkpoint.npz"
     with pytest.raises(Interrupted) as stop:
         cleaner.sanitize(poisoned, 20, seed=3, progress=interrupt, checkpoint=file)
-    so_far = stop.value.sanitation
-    assert len(so_far.removed) + len(so_far.added) == 10
+    partial = stop.value.sanitation
+    assert len(partial.removed) + len(partial.added) == 10
+    for part in ("removed", "scores", "added"):
+        column = getattr(partial, part)
+        assert np.array_equal(column, getattr(whole, part)[: len(column)]), part
     rounds: list[int] = []
     resumed = cleaner.sanitize(poisoned, 20, seed=3, progress=lambda done, _: rounds.append(done), checkpoint=file)
     assert rounds == [15, 20]
@@ -40,6 +43,8 @@ def test_going_on_after_an_interruption_ends_the_same(name: str, poisoned: Graph
         assert np.array_equal(getattr(resumed, part), getattr(whole, part)), part
     for name_of, column in whole.evidence.items():
         assert np.array_equal(column, resumed.evidence[name_of]), name_of
+    for name_of, column in whole.trace.items():
+        assert np.array_equal(column, resumed.trace[name_of], equal_nan=True), name_of
 
 
 def test_a_checkpoint_of_another_run_is_refused(poisoned: Graph, tmp_path: Path) -> None:

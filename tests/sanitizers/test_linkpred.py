@@ -20,7 +20,7 @@ def graph() -> Graph:
     return synthetic(num_nodes=120, num_classes=3, num_attributes=30, seed=7)
 
 
-def test_unlikely_links_are_the_detectors_own(graph: Graph) -> None:
+def test_removed_edges_have_the_lowest_probabilities_of_the_detector(graph: Graph) -> None:
     detector = LinkPred(first_epochs=20)
     found = UnlikelyLinks(edges_per_round=30, detector=detector).sanitize(graph, 30, seed=2)
     seen = graph.as_the_defender_sees_it()

@@ -25,7 +25,7 @@ def graph() -> Graph:
 
 @settings(deadline=None, max_examples=20)
 @given(graph=labelled_graphs(), clusters=st.integers(2, 4), seed=st.integers(0, 100))
-def test_the_cut_is_that_of_dense_matrices(graph: Graph, clusters: int, seed: int) -> None:
+def test_the_min_cut_loss_matches_dense_matrices(graph: Graph, clusters: int, seed: int) -> None:
     inputs = NetworkInputs(graph, graph.edges)
     shares = torch.softmax(torch.randn(graph.num_nodes, clusters, generator=torch.Generator().manual_seed(seed)), 1)
     weighted = np.zeros((graph.num_nodes, graph.num_nodes))
@@ -67,7 +67,7 @@ def test_edges_between_clusters_go_first_and_the_least_likely_first(graph: Graph
     assert found.trace["removed"].tolist() == [60]
 
 
-def test_each_round_looks_again(graph: Graph) -> None:
+def test_each_round_retrains(graph: Graph) -> None:
     found = MaskGVAE(rounds=3, partition_epochs=10, autoencoder_epochs=5).sanitize(graph, 31, seed=1)
     assert found.trace["removed"].tolist() == [11, 22, 31]
     once = MaskGVAE(rounds=1, partition_epochs=10, autoencoder_epochs=5).sanitize(graph, 31, seed=1)
@@ -82,7 +82,7 @@ def test_labels_are_not_used(graph: Graph) -> None:
     assert cleaner.sanitize(graph, 20).removed.tolist() == cleaner.sanitize(other, 20).removed.tolist()
 
 
-def test_the_global_generator_is_left_alone(graph: Graph) -> None:
+def test_the_global_random_state_is_unchanged(graph: Graph) -> None:
     torch.manual_seed(7)
     expected = torch.rand(1)
     torch.manual_seed(7)

@@ -10,7 +10,7 @@ from focusedcleaner.sanitizers import SVD
 
 
 @pytest.mark.parametrize("size", [100, 530])
-def test_svd_is_the_dense_one_at_the_edges(size: int) -> None:
+def test_svd_matches_the_dense_one_at_the_edges(size: int) -> None:
     graph = synthetic(num_nodes=size, num_classes=4, mean_degree=6, seed=3).largest_component()
     u, v = graph.edges.T
     loops = graph.adjacency().toarray() + np.eye(graph.num_nodes)
@@ -34,7 +34,7 @@ def low_rank(left: np.ndarray, values: np.ndarray, right: np.ndarray, rank: int)
     return scaled @ right[:rank], np.sqrt(np.einsum("ik,ik->i", scaled, left[:, :rank]))
 
 
-def test_svd_of_full_rank_knows_every_edge() -> None:
+def test_svd_of_full_rank_reproduces_every_edge() -> None:
     graph = synthetic(num_nodes=40, seed=1)
     weights = SVD(rank=1000, normalized=False).score_edges(graph, 0).evidence["low_rank_weight"]
     assert weights == pytest.approx(np.ones(graph.num_edges))

@@ -31,7 +31,7 @@ def test_a_simulated_attacker_plants_new_edges(
     assert (planted == ATTACKERS[name](graph, 20, np.random.default_rng(4))).all()
 
 
-def test_the_simulated_mettack_raises_the_loss_more_than_chance(clean: Graph) -> None:
+def test_the_simulated_mettack_raises_the_loss_more_than_random_edges(clean: Graph) -> None:
     def loss_after(name: str) -> float:
         hurt = clean.with_edges(ATTACKERS[name](clean, 60, np.random.default_rng(0)))
         start = Surrogate(clean, inner=Implicit(1e-3)).fit().logits
@@ -40,7 +40,7 @@ def test_the_simulated_mettack_raises_the_loss_more_than_chance(clean: Graph) ->
     assert loss_after("mettack") > 1.2 * loss_after("random")
 
 
-def test_a_sketch_of_factors_has_nearly_their_product() -> None:
+def test_sketched_factors_approximate_the_product() -> None:
     rng = np.random.default_rng(0)
     mixed = torch.from_numpy(rng.normal(size=(20, 400)))
     front, back = (torch.from_numpy(rng.normal(size=(300, 20))) @ mixed for _ in range(2))
@@ -77,12 +77,12 @@ def test_the_targeted_attacker_misleads_nodes_of_unknown_label(clean: Graph) -> 
     assert loss[targets].mean() > 3 * by_chance[hit].mean()
 
 
-def test_where_every_label_is_known_it_aims_at_any_node(graph: Graph) -> None:
+def test_with_all_labels_known_every_node_is_a_target(graph: Graph) -> None:
     everyone = Split(np.arange(graph.num_nodes), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
     assert len(ATTACKERS["targeted"](graph.with_split(everyone), 20, np.random.default_rng(0))) == 20
 
 
-def test_no_room_for_planted_edges() -> None:
+def test_a_complete_graph_gets_no_edges() -> None:
     full = Graph(5, [[u, v] for u in range(5) for v in range(u + 1, 5)], labels=[0, 1, 0, 1, 0])
     for name in ("dice", "random"):
         assert len(ATTACKERS[name](full, 3, np.random.default_rng(0))) == 0

@@ -11,7 +11,7 @@ from focusedcleaner.sanitizers.self_attack.attackers import ATTACKERS, attackers
 from focusedcleaner.sanitizers.self_attack.em import PlantedEdgeEM, rehearsal_split
 
 
-def test_same_seed_same_opinion(poisoned: Graph) -> None:
+def test_same_seed_same_posterior(poisoned: Graph) -> None:
     seen = poisoned.as_the_defender_sees_it()
     em = PlantedEdgeEM(seen, attackers_by_name("random,dice"), rounds=2, trees=10, seed=5)
     one, other = em.round(0, None), em.round(0, None)
@@ -28,7 +28,7 @@ def resplit(graph: Graph, train: int, val: int) -> Graph:
 
 
 @pytest.mark.parametrize(("train", "val"), [(20, 20), (20, 60), (20, 10)])
-def test_attackers_rehearse_at_validation_nodes(train: int, val: int) -> None:
+def test_the_rehearsal_swaps_training_and_validation_nodes(train: int, val: int) -> None:
     graph = resplit(synthetic(num_nodes=200, seed=1), train, val)
     other = rehearsal_split(graph, seed=3)
     assert graph.split is not None
@@ -40,13 +40,13 @@ def test_attackers_rehearse_at_validation_nodes(train: int, val: int) -> None:
 
 
 @pytest.mark.parametrize("val", [0, 9])
-def test_they_keep_the_split_where_too_few_nodes_validate(val: int) -> None:
+def test_the_rehearsal_keeps_the_split_with_too_few_validation_nodes(val: int) -> None:
     graph = resplit(synthetic(num_nodes=200, seed=1), 20, val)
     assert rehearsal_split(graph, seed=0) == graph.split
 
 
-def test_what_is_learnt_comes_from_the_rehearsed_split() -> None:
-    """Simulated attackers see validation nodes as training nodes, and the clues of what they do are of that split."""
+def test_training_examples_come_from_the_rehearsal_split() -> None:
+    """Simulated attackers see validation nodes as training nodes, and features are extracted with that split."""
     graph = synthetic(num_nodes=200, seed=1)
     seen = graph.as_the_defender_sees_it()
     splits = []

@@ -12,8 +12,8 @@ from focusedcleaner.sanitizers.self_attack.prior_shift import correct_prior_shif
 
 @given(share=st.floats(0.02, 0.6), trained=st.floats(0.05, 0.6), seed=st.integers(0, 1000))
 @settings(max_examples=25, deadline=None)
-def test_shares_are_found_whatever_the_classifier_was_trained_on(share: float, trained: float, seed: int) -> None:
-    """Two normal distributions, and the classifier that Bayes' rule gives for other shares."""
+def test_priors_are_recovered_whatever_the_training_shares(share: float, trained: float, seed: int) -> None:
+    """Two normal distributions, and the Bayes classifier for other class shares."""
     rng = np.random.default_rng(seed)
     planted = rng.random(4000) < share
     x = rng.normal(np.where(planted, 4.0, 0.0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,10 +19,10 @@ from focusedcleaner.sanitizers.self_attack.em import Posterior
 from focusedcleaner.sanitizers.self_attack.sanitizer import estimate_planted
 from focusedcleaner.scoring import score
 
-QUICK = {"rounds": 2, "trees": 20, "attackers": "mettack"}
+QUICK = {"rounds": 2, "trees": 10, "attackers": "dice,random"}
 
 
-def test_planted_edges_get_high_probabilities(clean: Graph, poisoned: Graph) -> None:
+def test_it_beats_agreement_on_mettack(clean: Graph, poisoned: Graph) -> None:
     done = SelfAttack(rounds=1, trees=40, attackers="mettack").sanitize(poisoned, budget="10%")
     found = score(done.removed, poisoned=poisoned, clean=clean)
     by_agreement = sanitizer("agreement").sanitize(poisoned, budget="10%")
@@ -34,24 +33,26 @@ def test_planted_edges_get_high_probabilities(clean: Graph, poisoned: Graph) -> 
 
 
 @pytest.mark.data
-def test_the_method_chooses_how_many() -> None:
+def test_the_chosen_budget_follows_the_poison(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("focusedcleaner.sanitizers.self_attack.attackers.MIN_STEPS", 5)
+    monkeypatch.setattr("focusedcleaner.sanitizers.self_attack.attackers.MAX_STEPS", 5)
     whole = datasets.load("cora")
     pure = whole.with_split(Split.random(whole.labels, seed=1))  # type: ignore[arg-type]
     planted = ATTACKERS["mettack"](pure, 500, np.random.default_rng(7))
     dirty = pure.with_edges(planted)
-    chosen = SelfAttack(rounds=4, trees=30, attackers="mettack,random")
+    chosen = SelfAttack(rounds=3, trees=20, attackers="mettack")
     much, little = chosen.sanitize(dirty), chosen.sanitize(pure)
     assert much.auto
     assert (much.scores > chosen.threshold).all()
     assert much.estimate is not None
     assert little.estimate is not None
     assert 350 < much.estimate.number < 750
-    assert score(much.removed, poisoned=dirty, clean=pure).esr > 0.6
+    assert score(much.removed, poisoned=dirty, clean=pure).esr > 0.55
     assert little.estimate.number < much.estimate.number / 2
     assert len(little.removed) < len(much.removed) / 3
 
 
-def test_an_interrupted_run_goes_on_to_the_same_result(poisoned: Graph, tmp_path: Path) -> None:
+def test_a_resumed_run_gives_the_same_result(poisoned: Graph, tmp_path: Path) -> None:
     cleaner = SelfAttack(**QUICK)  # type: ignore[arg-type]
     whole = cleaner.sanitize(poisoned, 30, seed=3)
 
