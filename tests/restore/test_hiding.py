@@ -7,7 +7,7 @@ import pytest
 
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.graph import IntArray
-from focusedcleaner.restore.hiding import HIDING_STRATEGIES, at_training_nodes, within_classes
+from focusedcleaner.restore.hiding import HIDING_STRATEGIES, HidingStrategy, at_training_nodes, within_classes
 
 Pairs = set[tuple[int, int]]
 
@@ -17,10 +17,10 @@ def as_set(pairs: IntArray) -> Pairs:
 
 
 @pytest.mark.parametrize("strategy", HIDING_STRATEGIES)
-def test_hidden_edges_exist_and_isolate_no_node(strategy: str) -> None:
+def test_hidden_edges_exist_and_isolate_no_node(strategy: HidingStrategy) -> None:
     graph = synthetic(num_nodes=120, seed=2)
     assert graph.labels is not None
-    hidden, again = (HIDING_STRATEGIES[strategy](graph, graph.labels, 12, np.random.default_rng(0)) for _ in range(2))
+    hidden, again = (strategy(graph, graph.labels, 12, np.random.default_rng(0)) for _ in range(2))
     assert 0 < len(hidden) <= 12
     assert as_set(hidden) <= as_set(graph.edges)
     assert ((graph.without_edges(hidden).degrees > 0) == (graph.degrees > 0)).all()

@@ -46,11 +46,7 @@ def by_gradient(graph: Graph, classes: IntArray, number: int, rng: np.random.Gen
     return _draw(graph, best & (gain > 0), number, rng)
 
 
-HIDING_STRATEGIES: dict[str, HidingStrategy] = {
-    "class": within_classes,
-    "training": at_training_nodes,
-    "gradient": by_gradient,
-}
+HIDING_STRATEGIES: tuple[HidingStrategy, ...] = (within_classes, at_training_nodes, by_gradient)
 
 
 def _draw(graph: Graph, candidates: BoolArray, number: int, rng: np.random.Generator) -> IntArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,7 +100,7 @@ def missing_edges(
     allowed = edges_allowed(limit, graph.num_edges, what="limit")
     with one_thread():
         search = _Search(graph.as_the_defender_sees_it(), seed, trees)
-        return search.run(allowed, excluded, list(HIDING_STRATEGIES.values()) * repeats, progress)
+        return search.run(allowed, excluded, HIDING_STRATEGIES * repeats, progress)
 
 
 class _Search:
@@ -112,7 +113,7 @@ class _Search:
         self.classes = class_distributions(graph, np.ones(graph.num_edges), INVERSE_DECAY)
 
     def run(
-        self, limit: int, excluded: IntArray | None, strategies: list[HidingStrategy], progress: Progress | None
+        self, limit: int, excluded: IntArray | None, strategies: Sequence[HidingStrategy], progress: Progress | None
     ) -> Missing:
         pairs = self.candidates.pairs(self.graph)
         if excluded is not None:

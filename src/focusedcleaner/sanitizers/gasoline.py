@@ -66,9 +66,11 @@ class GasolineD(Gasoline):
         argmax_(u,v) ∂L/∂A_uv,  L = Σ_k CE(fold k, labels) of softmax(Â²XW_k),
         W_k trained on the labelled nodes of all other folds.
 
-    `Gasoline` (Xu, Du, Tong, WWW 2022) without insertions, as the FocusedCleaner paper restricts it, with the same
-    settings. With folds = 1 it is `FocusedCleaner` without detector, test loss and smoother. An edge whose removal
-    would isolate a node stays.
+    `Gasoline` without insertions, with the same settings. With folds = 1 it is `FocusedCleaner` without detector, test
+    loss and smoother. An edge whose removal would isolate a node stays.
+
+    Xu, Du, Tong: "Graph Sanitation with Application to Node Classification", WWW 2022
+    (https://arxiv.org/abs/2105.09384), restricted to deletions as in the FocusedCleaner paper.
 
     >>> from focusedcleaner.datasets import synthetic
     >>> sanitation = GasolineD().sanitize(synthetic(num_nodes=200, seed=0), budget=20)
