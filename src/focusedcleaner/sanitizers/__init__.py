@@ -48,56 +48,27 @@ _INNER: dict[str, type] = {"implicit": Implicit, "unrolled": Unrolled}
 
 
 def _focused(name: str, detector: type[Detector], about: str) -> Method[Sanitizer]:
-    return Method(name, FocusedCleaner, {"detector": {detector.name: detector}, "inner": _INNER}, about)
+    parts = {"detector": {detector.name: detector}, "inner": _INNER}
+    return Method(name, FocusedCleaner, parts, f"FocusedCleaner {about}")
 
 
 SANITIZERS.register(
-    _focused(
-        "cld",
-        ClassDiv,
-        "FocusedCleaner around nodes whose neighbours' classes disagree in an unusual way (ClassDiv)",
-    ),
-    _focused("lp", LinkPred, "FocusedCleaner around nodes at an edge that a link predictor finds unlikely (LinkPred)"),
-    _focused(
-        "focused-none", NoDetector, "FocusedCleaner without a focus: every edge is a candidate, every node is trusted"
-    ),
-    _focused(
-        "focused-ensemble",
-        Ensemble,
-        "FocusedCleaner around nodes that ClassDiv and LinkPred both name, or either (rule=either)",
-    ),
-    _focused(
-        "focused-self-attack", PlantedEdges, "FocusedCleaner around nodes at an edge that self-attack finds planted"
-    ),
-    Method(
-        "self-attack",
-        SelfAttack,
-        about="learns what planted edges look like by planting some; estimates how many there are (--budget auto)",
-    ),
+    _focused("cld", ClassDiv, "around nodes whose neighbours' classes disagree in an unusual way (ClassDiv)"),
+    _focused("lp", LinkPred, "around nodes at an edge that a link predictor finds unlikely (LinkPred)"),
+    _focused("focused-none", NoDetector, "without a focus: every edge is a candidate, every node is trusted"),
+    _focused("focused-ensemble", Ensemble, "around nodes named by ClassDiv and LinkPred, or by either (rule=either)"),
+    _focused("focused-self-attack", PlantedEdges, "around nodes at an edge that self-attack finds planted"),
+    Method("self-attack", SelfAttack, about="learns to recognize planted edges by planting some, and counts them"),
     Method("agreement", Agreement, about="edges whose endpoints a classifier assigns to different classes"),
-    Method(
-        "gasoline",
-        Gasoline,
-        {"inner": _INNER},
-        "flips the pairs whose flip lowers the validation loss fastest (GASOLINE): inserts edges too",
-    ),
-    Method(
-        "gasoline-d",
-        GasolineD,
-        {"inner": _INNER},
-        "removes the edges whose removal lowers the validation loss fastest (GASOLINE-D)",
-    ),
+    Method("gasoline", Gasoline, {"inner": _INNER}, "flips that lower the validation loss fastest; inserts edges too"),
+    Method("gasoline-d", GasolineD, {"inner": _INNER}, "removals that lower the validation loss fastest"),
     Method(
         "linkpred",
         UnlikelyLinks,
         {"detector": {"linkpred": LinkPred}, "inner": _INNER},
         "edges that a link predictor finds unlikely: the detector of lp alone",
     ),
-    Method(
-        "maskgvae",
-        MaskGVAE,
-        about="edges that cross a learned partition and that a graph autoencoder finds unlikely (Mask-GVAE)",
-    ),
+    Method("maskgvae", MaskGVAE, about="edges between learned clusters that a graph autoencoder finds unlikely"),
     Method("jaccard", Jaccard, about="edges whose endpoints have few attributes in common"),
     Method("cosine", Cosine, about="edges whose endpoints have dissimilar attributes"),
     Method("svd", SVD, about="edges with little weight in a low-rank approximation of the graph"),
