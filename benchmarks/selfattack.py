@@ -23,9 +23,9 @@ from focusedcleaner.experiments.cells import Source
 from focusedcleaner.experiments.sources import clean_graph
 from focusedcleaner.graph import Graph, IntArray
 from focusedcleaner.sanitizers import SelfAttack, sanitizer
-from focusedcleaner.sanitizers.self_attack.attackers import attackers
-from focusedcleaner.sanitizers.self_attack.em import KEPT, PlantedEdgeEM, Posterior, mean_posterior
-from focusedcleaner.sanitizers.self_attack.sanitizer import estimated
+from focusedcleaner.sanitizers.self_attack.attackers import attackers_by_name
+from focusedcleaner.sanitizers.self_attack.em import AVERAGED_ROUNDS, PlantedEdgeEM, Posterior, mean_posterior
+from focusedcleaner.sanitizers.self_attack.sanitizer import estimate_planted
 from focusedcleaner.scoring import score
 
 PAGE = Section("self-attack.md")
@@ -101,8 +101,12 @@ def _mettack(name: str) -> Poisoning:
 def judged(poisoned: Graph) -> tuple[PlantedEdgeEM, list[Posterior]]:
     """All rounds of the sanitizer with its own settings."""
     how = SelfAttack()
-    inquiry = PlantedEdgeEM.of(
-        poisoned.without_test_labels(), attackers(how.attackers), rounds=how.rounds, trees=how.trees, seed=0
+    inquiry = PlantedEdgeEM(
+        poisoned.without_test_labels(),
+        attackers_by_name(how.attackers),
+        rounds=how.rounds,
+        trees=how.trees,
+        seed=0,
     )
     opinions: list[Posterior] = []
     for number in range(how.rounds):
@@ -117,7 +121,7 @@ def measure(name: str, origin: str, power: float) -> dict[str, Any]:
     inquiry, opinions = judged(poisoned)
     seconds = time.perf_counter() - start
     planted = mean_posterior(opinions)
-    order = np.lexsort((-inquiry.first_suspicion(), -planted))
+    order = np.lexsort((-inquiry.initial_scores(), -planted))
     budget = round(0.1 * poisoned.num_edges)
 
     def removed(ranked: IntArray, size: int) -> IntArray:
@@ -128,7 +132,7 @@ def measure(name: str, origin: str, power: float) -> dict[str, Any]:
     auto = removed(order[planted[order] > SelfAttack().threshold], poisoned.num_edges)
     at_budget = score(fixed, poisoned=poisoned, clean=clean)
     chosen = score(auto, poisoned=poisoned, clean=clean)
-    guess = estimated(planted, opinions[-KEPT:])
+    guess = estimate_planted(planted, opinions[-AVERAGED_ROUNDS:])
     found = {
         "planted": at_budget.attacked,
         "esr": at_budget.esr,
@@ -138,7 +142,7 @@ def measure(name: str, origin: str, power: float) -> dict[str, Any]:
         "estimate": guess.number,
         "low": guess.low,
         "high": guess.high,
-        "rounds": [opinion.number for opinion in opinions],
+        "rounds": [opinion.expected for opinion in opinions],
         "seconds": seconds,
         "units": seconds / unit(),
     }

@@ -39,11 +39,6 @@ class Score:
         return _ratio(2 * self.hits, self.attacked + self.removed)
 
     @property
-    def precision(self) -> float:
-        """|S_atk ∩ S_san| / |S_san|."""
-        return _ratio(self.hits, self.removed)
-
-    @property
     def cr(self) -> float:
         """Coverage ratio, the recall: |S_atk ∩ S_san| / |S_atk| (Eq. 17)."""
         return _ratio(self.hits, self.attacked)

@@ -21,7 +21,7 @@ from focusedcleaner.edge_features.extractor import EdgeFeatureExtractor
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.sanitizers import sanitizer
-from focusedcleaner.sanitizers.self_attack.attackers import attackers
+from focusedcleaner.sanitizers.self_attack.attackers import attackers_by_name
 from focusedcleaner.sanitizers.self_attack.em import PlantedEdgeClassifier, PlantedEdgeEM
 from focusedcleaner.scoring import score
 from focusedcleaner.surrogate import Implicit, Surrogate
@@ -92,7 +92,7 @@ def test_what_is_planted_looks_less_suspicious_than_without_stealth(clean: Graph
     means = []
     for poisoning in (plain, stealthy):
         seen = poisoning.graph.without_test_labels()
-        opinion = PlantedEdgeEM.of(seen, attackers("mettack,dice"), rounds=2, trees=20, seed=7).round(0, None)
+        opinion = PlantedEdgeEM(seen, attackers_by_name("mettack,dice"), rounds=2, trees=20, seed=7).round(0, None)
         means.append(opinion.planted[~np.isin(seen.edge_keys, clean.edge_keys)].mean())
     assert means[1] < 0.8 * means[0]
 
@@ -112,9 +112,9 @@ def test_suspicion_is_that_of_the_pairs_inserted_together(clean: Graph) -> None:
 
 def test_a_judge_that_learnt_nothing_suspects_nobody(clean: Graph) -> None:
     seen = clean.without_test_labels()
-    opinion = PlantedEdgeClassifier(None, np.array([1.0, 0.0])).opinion(EdgeFeatureExtractor(seen).clues(seen))
+    opinion = PlantedEdgeClassifier(None, np.array([1.0, 0.0])).posterior(EdgeFeatureExtractor(seen).clues(seen))
     assert opinion.planted.tolist() == [0.0] * clean.num_edges
-    assert opinion.shares.tolist() == [1.0, 0.0]
+    assert opinion.priors.tolist() == [1.0, 0.0]
 
 
 def test_it_evades_another_sanitizer_too(clean: Graph) -> None:

@@ -11,7 +11,7 @@ import pytest
 from focusedcleaner.attacks import Dice
 from focusedcleaner.graph import Graph
 from focusedcleaner.sanitizers import focused
-from focusedcleaner.sanitizers.journal import Journal
+from focusedcleaner.sanitizers.iterative import Journal
 
 RESULT = ["removed.csv", "report.html", "run.json", "sanitized.npz", "trace.csv"]
 

@@ -1,4 +1,4 @@
-"""What every registered sanitizer promises, and which one finds planted edges."""
+"""The contract that every registered sanitizer keeps, and its budget."""
 
 from __future__ import annotations
 
@@ -10,26 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from focusedcleaner.attacks import Dice
-from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
-from focusedcleaner.sanitizers import SANITIZERS, Interrupted, sanitizer
-from focusedcleaner.sanitizers.base import removable
+from focusedcleaner.io.convert import to_networkx, to_pyg
+from focusedcleaner.sanitizers import SANITIZERS, Interrupted, Jaccard, sanitizer
+from focusedcleaner.sanitizers.base import Estimate, removable
 from focusedcleaner.scoring import score
+from tests.sanitizers.helpers import QUICK, Chooser
 from tests.strategies import labelled_graphs
 
-QUICK: dict[str, dict[str, Any]] = {
-    "cld": {"first_epochs": 5, "epochs": 1},
-    "lp": {"first_epochs": 5, "epochs": 1},
-    "linkpred": {"first_epochs": 5, "epochs": 1},
-    "maskgvae": {"partition_epochs": 3, "autoencoder_epochs": 3, "rounds": 2},
-    "gasoline": {"folds": 2},
-    "gasoline-d": {"folds": 2},
-    "focused-ensemble": {"edges_per_round": 20},
-    "focused-self-attack": {"edges_per_round": 20, "rounds": 1, "trees": 3, "attackers": "dice"},
-    "self-attack": {"rounds": 1, "trees": 3, "attackers": "dice,random"},
-}
 SENSIBLE: dict[str, dict[str, Any]] = {
     "agreement": {},
     "cosine": {},
@@ -39,25 +28,14 @@ SENSIBLE: dict[str, dict[str, Any]] = {
     "maskgvae": {"rounds": 1},
     "svd": {"rank": 3},
 }
-"""Settings for a graph of three classes, of every filter and rival."""
+"""Settings of the filters and rivals for a graph of three classes."""
 NEED_ATTRIBUTES = {"jaccard", "cosine"}
-IN_ROUNDS = ("cld", "lp", "focused-none", "gasoline", "gasoline-d", "linkpred", "maskgvae")
-
-
-@pytest.fixture(scope="module")
-def clean() -> Graph:
-    return synthetic(num_nodes=300, num_classes=3, homophily=0.9, attribute_signal=0.4, seed=5).largest_component()
-
-
-@pytest.fixture(scope="module")
-def poisoned(clean: Graph) -> Graph:
-    return Dice(share_removed=0.0).poison(clean, 0.15, seed=1).graph
 
 
 @pytest.mark.parametrize("name", SANITIZERS.names())
 @settings(deadline=None, max_examples=5, suppress_health_check=[HealthCheck.filter_too_much])
 @given(graph=labelled_graphs(min_nodes=8), share=st.floats(0.05, 0.5), seed=st.integers(0, 5))
-def test_promises(name: str, graph: Graph, share: float, seed: int) -> None:
+def test_every_sanitizer_keeps_the_contract(name: str, graph: Graph, share: float, seed: int) -> None:
     cleaner = sanitizer(name, **QUICK.get(name, {}))
     allowed = int(share * graph.num_edges + 1e-9)
     wrong_budget = allowed < 1 or (allowed > removable(graph) and not cleaner.inserts)
@@ -99,14 +77,8 @@ def test_each_rival_is_better_than_chance(name: str, clean: Graph, poisoned: Gra
     assert value.hits > 1.3 * by_chance
 
 
-def test_random_edges_are_another_set_with_another_seed(poisoned: Graph) -> None:
-    one, same, other = (sanitizer("random").sanitize(poisoned, 40, seed=seed).removed.tolist() for seed in (1, 1, 2))
-    assert one == same
-    assert sorted(one) != sorted(other)
-
-
 @pytest.mark.parametrize("name", SANITIZERS.names())
-def test_progress_ends_at_the_end(name: str, poisoned: Graph) -> None:
+def test_progress_ends_at_the_budget(name: str, poisoned: Graph) -> None:
     seen: list[tuple[int, int]] = []
     cleaner = sanitizer(name, **QUICK.get(name, {}))
     done = cleaner.sanitize(poisoned, 12, progress=lambda part, whole: seen.append((part, whole)))
@@ -115,35 +87,11 @@ def test_progress_ends_at_the_end(name: str, poisoned: Graph) -> None:
     assert {len(column) for column in done.trace.values()} == {len(seen)}
 
 
-@pytest.mark.parametrize("name", IN_ROUNDS)
-def test_going_on_after_an_interruption_ends_the_same(name: str, poisoned: Graph, tmp_path: Any) -> None:
-    per_round = {"rounds": 4} if name == "maskgvae" else {"edges_per_round": 5}
-    cleaner = sanitizer(name, **{**QUICK.get(name, {}), **per_round})
-    whole = cleaner.sanitize(poisoned, 20, seed=3)
-
-    def interrupt(done: int, total: int) -> None:
-        if done == 10:
-            raise KeyboardInterrupt
-
-    file = tmp_path / "checkpoint.npz"
-    with pytest.raises(Interrupted) as stop:
-        cleaner.sanitize(poisoned, 20, seed=3, progress=interrupt, checkpoint=file)
-    so_far = stop.value.sanitation
-    assert len(so_far.removed) + len(so_far.added) == 10
-    rounds: list[int] = []
-    resumed = cleaner.sanitize(poisoned, 20, seed=3, progress=lambda done, _: rounds.append(done), checkpoint=file)
-    assert rounds == [15, 20]
-    for part in ("removed", "scores", "added", "added_scores"):
-        assert np.array_equal(getattr(resumed, part), getattr(whole, part)), part
-    for name_of, column in whole.evidence.items():
-        assert np.array_equal(column, resumed.evidence[name_of]), name_of
-
-
 @pytest.mark.parametrize(
     ("name", "wrong", "message"),
     [
         ("svd", {"rank": 0}, "rank must be 1 or above, not 0"),
-        ("agreement", {"left_out": 1.5}, "left_out lies between 0 and 1"),
+        ("agreement", {"left_out": 1.5}, "left_out must lie between 0 and 1"),
         ("agreement", {"inverse_decay": 0}, "inverse_decay above 0"),
         ("maskgvae", {"clusters": 1}, "clusters must be 2 or above, not 1"),
         ("maskgvae", {"rounds": 0}, "must be positive"),
@@ -153,6 +101,43 @@ def test_going_on_after_an_interruption_ends_the_same(name: str, poisoned: Graph
         ("jaccard", {"threshold": "low"}, "threshold must be a number or none, not 'low'"),
     ],
 )
-def test_wrong_settings_are_told(name: str, wrong: dict[str, Any], message: str) -> None:
+def test_wrong_settings_are_refused(name: str, wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         sanitizer(name, **wrong)
+
+
+@pytest.mark.parametrize("name", [name for name in SANITIZERS.names() if not sanitizer(name).chooses_budget])
+def test_methods_that_cannot_choose_a_budget_name_those_that_can(name: str, graph: Graph) -> None:
+    with pytest.raises(InputError, match=rf"^{name} can't choose its budget: .*jaccard and cosine with a threshold"):
+        sanitizer(name).sanitize(graph, "auto")
+
+
+def test_the_default_budget(graph: Graph) -> None:
+    plain, chosen = Jaccard().sanitize(graph), Jaccard(threshold=0.0).sanitize(graph)
+    assert (plain.auto, plain.budget, len(plain.removed)) == (False, 30, 30)
+    assert (chosen.auto, chosen.budget) == (True, len(chosen.removed))
+    assert chosen.removed.tolist() == Jaccard(threshold=0.0).sanitize(graph, " Auto ").removed.tolist()
+
+
+def test_a_chosen_budget_is_the_number_of_removed_edges(graph: Graph) -> None:
+    assert (Chooser().sanitize(graph).budget, Chooser().sanitize(graph).auto) == (7, True)
+    with pytest.raises(Interrupted) as stop:
+        Chooser(interrupted=True).sanitize(graph, "auto")
+    assert (stop.value.sanitation.budget, stop.value.sanitation.auto) == (7, True)
+
+
+def test_the_result_prints_as_one_short_line(graph: Graph) -> None:
+    sanitation = Jaccard().sanitize(graph, 30)
+    assert repr(sanitation) == "Sanitation(jaccard: 30 of 300 edges removed)"
+    estimated = replace(sanitation, method="self-attack", added=graph.edges[:2], estimate=Estimate(1428.4, 1400, 1500))
+    assert repr(estimated) == "Sanitation(self-attack: 30 of 300 edges removed, 2 added, about 1,428 planted)"
+
+
+def test_graphs_of_other_libraries_are_accepted(graph: Graph) -> None:
+    expected = Jaccard().sanitize(graph, 10).removed.tolist()
+    for data in (to_pyg(graph), to_networkx(graph)):
+        assert Jaccard().sanitize(data, 10).removed.tolist() == expected
+    with pytest.raises(InputError, match="the graph has no labels"):
+        Jaccard().sanitize(graph.adjacency(), 10)
+    with pytest.raises(InputError):
+        Jaccard().sanitize("graph.npz", 10)

@@ -19,7 +19,7 @@ from focusedcleaner.graph import Graph, Split
 from focusedcleaner.io.convert import from_pyg, to_pyg
 from focusedcleaner.pyg import Sanitize
 from focusedcleaner.sanitizers import FocusedCleaner, Gasoline, GasolineD
-from focusedcleaner.sanitizers.folds import fold_splits
+from focusedcleaner.sanitizers.gasoline import fold_splits
 from focusedcleaner.surrogate import Unrolled
 from tests.strategies import labelled_graphs
 
@@ -94,7 +94,7 @@ def test_scores_are_slopes_of_the_loss(graph: Graph) -> None:
     assert (np.diff(found.added_scores) <= 0).all()
 
 
-def test_one_fold_without_insertions_is_focused_cleaner_without_its_ideas(graph: Graph) -> None:
+def test_gasoline_d_with_one_fold_is_the_unfocused_cleaner(graph: Graph) -> None:
     plain = FocusedCleaner("none", eta=0.0, validation_weight=1.0).sanitize(graph, 20)
     ours = GasolineD(folds=1).sanitize(graph, 20)
     assert ours.removed.tolist() == plain.removed.tolist()
@@ -104,7 +104,7 @@ def test_one_fold_without_insertions_is_focused_cleaner_without_its_ideas(graph:
 
 @settings(deadline=None, max_examples=25)
 @given(graph=labelled_graphs(min_nodes=12), folds=st.integers(2, 4), seed=st.integers(0, 100))
-def test_folds_share_out_the_labelled_nodes(graph: Graph, folds: int, seed: int) -> None:
+def test_folds_partition_the_labelled_nodes(graph: Graph, folds: int, seed: int) -> None:
     assert graph.split is not None
     assert graph.labels is not None
     known = np.sort(np.concatenate([graph.split.train, graph.split.val]))
@@ -122,7 +122,7 @@ def test_folds_share_out_the_labelled_nodes(graph: Graph, folds: int, seed: int)
         assert max(sizes) - min(sizes) <= 1
 
 
-def test_no_validation_node_is_told(graph: Graph) -> None:
+def test_one_fold_needs_validation_nodes(graph: Graph) -> None:
     assert graph.split is not None
     split = Split(graph.split.train, [], np.concatenate([graph.split.val, graph.split.test]))
     with pytest.raises(InputError, match="the split has no validation node: with folds=1"):

@@ -1,238 +1,62 @@
-"""Budgets that a method chooses, edges that it adds, and both in run folders and on the command line."""
+"""Sanitizers that work in rounds: interruption and resumption."""
 
 from __future__ import annotations
 
-import csv
-import json
-import os
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import Result
 
+from focusedcleaner.detectors import ClassDiv
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
-from focusedcleaner.io import load_graph, save_graph
-from focusedcleaner.runs import RunFolder, read_run, write_run
-from focusedcleaner.sanitizers import SANITIZERS, Gasoline, Interrupted, Jaccard, Sanitation, gasoline, sanitizer
-from focusedcleaner.sanitizers.base import Findings, FindingsSoFar, Progress, Sanitizer
-from focusedcleaner.sanitizers.journal import Journal, Round
-from focusedcleaner.scoring import score
+from focusedcleaner.sanitizers import FocusedCleaner, Interrupted, sanitizer
+from tests.sanitizers.helpers import QUICK
 
-Command = Callable[..., Result]
-QUICK = {
-    "maskgvae": ("--set", "partition_epochs=5"),
-    "gasoline": ("--set", "folds=2"),
-    "gasoline-d": ("--set", "folds=2"),
-    "self-attack": ("--set", "rounds=1", "--set", "attackers=dice"),
-}
+FAST = ClassDiv(first_epochs=5, epochs=1)
+IN_ROUNDS = ("cld", "lp", "focused-none", "gasoline", "gasoline-d", "linkpred", "maskgvae")
 
 
-@pytest.fixture
-def flipped(graph: Graph) -> Sanitation:
-    """Some edges removed and some added, by nodes with names."""
-    named = replace(graph, names=tuple(f"node {number}" for number in range(graph.num_nodes)))
-    done = Gasoline(folds=2).sanitize(named, 12)
-    removed = graph.edges[np.flatnonzero(graph.degrees[graph.edges].min(1) > 3)[:3]]
-    evidence = {name: np.arange(3.0) for name in ("meta_gradient",)}
-    return replace(done, removed=removed, scores=np.array([3.0, 2.0, 1.0]), evidence=evidence, budget=15)
+@pytest.mark.parametrize("name", IN_ROUNDS)
+def test_a_resumed_run_gives_the_same_result(name: str, poisoned: Graph, tmp_path: Any) -> None:
+    per_round = {"rounds": 4} if name == "maskgvae" else {"edges_per_round": 5}
+    cleaner = sanitizer(name, **{**QUICK.get(name, {}), **per_round})
+    whole = cleaner.sanitize(poisoned, 20, seed=3)
 
+    def interrupt(done: int, total: int) -> None:
+        if done == 10:
+            raise KeyboardInterrupt
 
-# Budgets -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", SANITIZERS.names())
-def test_who_can_not_choose_says_who_can(name: str, graph: Graph) -> None:
-    cleaner = sanitizer(name)
-    if cleaner.chooses_budget:
-        return
-    with pytest.raises(InputError, match=rf"^{name} can't choose its budget: .*jaccard and cosine with a threshold"):
-        cleaner.sanitize(graph, "auto")
-
-
-def test_without_a_budget(graph: Graph) -> None:
-    plain, chosen = Jaccard().sanitize(graph), Jaccard(threshold=0.0).sanitize(graph)
-    assert (plain.auto, plain.budget, len(plain.removed)) == (False, 30, 30)
-    assert (chosen.auto, chosen.budget) == (True, len(chosen.removed))
-    assert chosen.removed.tolist() == Jaccard(threshold=0.0).sanitize(graph, " Auto ").removed.tolist()
-
-
-class Chooser(Sanitizer):
-    """Finds the first edges that can go, as many as it likes; stops in the middle where it is asked to."""
-
-    name: ClassVar[str] = "chooser"
-
-    def __init__(self, *, interrupted: bool = False) -> None:
-        self.interrupted = interrupted
-
-    @property
-    def chooses_budget(self) -> bool:
-        return True
-
-    def settings(self) -> dict[str, Any]:
-        return {}
-
-    def find(
-        self, graph: Graph, budget: int | None, *, seed: int, progress: Progress | None, checkpoint: Path | None
-    ) -> Findings:
-        assert budget is None
-        found = Findings(np.arange(7), np.ones(7))
-        if self.interrupted:
-            raise FindingsSoFar(found)
-        return found
-
-
-def test_a_chosen_budget_is_the_number_of_edges_also_when_interrupted(graph: Graph) -> None:
-    assert (Chooser().sanitize(graph).budget, Chooser().sanitize(graph).auto) == (7, True)
+    file = tmp_path / "checkpoint.npz"
     with pytest.raises(Interrupted) as stop:
-        Chooser(interrupted=True).sanitize(graph, "auto")
-    assert (stop.value.sanitation.budget, stop.value.sanitation.auto) == (7, True)
+        cleaner.sanitize(poisoned, 20, seed=3, progress=interrupt, checkpoint=file)
+    partial = stop.value.sanitation
+    assert len(partial.removed) + len(partial.added) == 10
+    for part in ("removed", "scores", "added"):
+        column = getattr(partial, part)
+        assert np.array_equal(column, getattr(whole, part)[: len(column)]), part
+    rounds: list[int] = []
+    resumed = cleaner.sanitize(poisoned, 20, seed=3, progress=lambda done, _: rounds.append(done), checkpoint=file)
+    assert rounds == [15, 20]
+    for part in ("removed", "scores", "added", "added_scores"):
+        assert np.array_equal(getattr(resumed, part), getattr(whole, part)), part
+    for name_of, column in whole.evidence.items():
+        assert np.array_equal(column, resumed.evidence[name_of]), name_of
+    for name_of, column in whole.trace.items():
+        assert np.array_equal(column, resumed.trace[name_of], equal_nan=True), name_of
 
 
-def test_an_interrupted_choice_is_told_without_a_total(cli: Command, graph: Graph, graph_file: Path) -> None:
-    with pytest.raises(Interrupted) as stop:
-        Chooser(interrupted=True).sanitize(graph)
-    with RunFolder.opened(Path("RUN")) as folder:
-        folder.finish(stop.value.sanitation, {}, status="interrupted")
-    scored = cli("score", "RUN", "--truth", graph_file)
-    assert scored.stderr == "note: RUN was interrupted: 7 edges were removed\n"
+def test_a_checkpoint_of_another_run_is_refused(poisoned: Graph, tmp_path: Path) -> None:
+    file = tmp_path / "checkpoint.npz"
 
-
-def test_auto_on_the_command_line(cli: Command, graph_file: Path) -> None:
-    words = ("sanitize", graph_file, "--method", "jaccard", "--out", "RUN")
-    refused = cli(*words, "--budget", "auto")
-    assert refused.exit_code == 2
-    assert refused.stderr.startswith("error: jaccard can't choose its budget: give one (10%); ")
-    assert not os.path.exists("RUN")
-    done = cli(*words, "--set", "threshold=0")
-    assert done.exit_code == 0, done.output
-    assert "as the method chose" in done.stdout
-    record = json.loads(Path("RUN/run.json").read_text())
-    assert record["auto_budget"] is True
-    assert record["budget"] == record["removed"] > 0
-    again = cli(*words, "--set", "threshold=0", "--budget", "auto", "--resume")
-    assert again.stderr == "note: RUN is complete already\n"
-    other = cli(*words, "--set", "threshold=0", "--budget", str(record["budget"]), "--resume")
-    assert other.stderr == f"error: RUN was made with budget auto, not {record['budget']}: resume with the same\n"
-    capped = cli("sanitize", graph_file, "--method", "jaccard", "--set", "threshold=0", "--budget", "2", "--json")
-    assert json.loads(capped.stdout)["removed"] == 2
-    refused = cli("sanitize", graph_file, "--method", "jaccard", "--budget", "30", "--out", "PLAIN")
-    assert json.loads(Path("PLAIN/run.json").read_text())["auto_budget"] is False
-
-
-def test_an_older_record_without_the_word_auto_goes_on(cli: Command, graph_file: Path) -> None:
-    words = ("sanitize", graph_file, "--method", "svd", "--budget", "5", "--out", "RUN")
-    assert cli(*words).exit_code == 0
-    record = json.loads(Path("RUN/run.json").read_text())
-    Path("RUN/run.json").write_text(json.dumps({k: v for k, v in record.items() if k not in ("auto_budget", "added")}))
-    assert cli(*words, "--resume").stderr == "note: RUN is complete already\n"
-
-
-# Added edges ---------------------------------------------------------------------------------------------------------
-
-
-def test_added_edges_there_and_back(flipped: Sanitation, folder: Path) -> None:
-    write_run(flipped, "RUN")
-    run = read_run("RUN")
-    assert run.added.tolist() == flipped.added.tolist()
-    assert run.added_scores == pytest.approx(flipped.added_scores)
-    assert run.removed.tolist() == flipped.removed.tolist()
-    assert run.graph == flipped.graph == load_graph("RUN/sanitized.npz")
-    assert run.poisoned == flipped.poisoned
-    assert run.record["added"] == len(flipped.added) > 0
-    with open("RUN/added.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    u, v = flipped.added[0]
-    assert list(rows[0]) == ["rank", "u", "v", "score"]
-    assert (rows[0]["rank"], rows[0]["u"], rows[0]["v"]) == ("1", f"node {u}", f"node {v}")
-
-
-def test_removed_edges_alone_are_scored(flipped: Sanitation, cli: Command) -> None:
-    poisoned = flipped.poisoned
-    clean = poisoned.without_edges(flipped.removed[:2])
-    save_graph(clean, "clean.npz")
-    write_run(flipped, "RUN")
-    found = json.loads(cli("score", "RUN", "--truth", "clean.npz", "--json").stdout)
-    value = score(flipped.removed, poisoned=poisoned, clean=clean)
-    assert (found["attacked"], found["removed"], found["hits"]) == (2, 3, 2)
-    assert found["esr"] == pytest.approx(value.esr) == pytest.approx(2 / 3)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "RUN/added.csv: its columns must begin with"),
-        ("rank,u,v,score\n", "run.json tells of 12 added edges, added.csv of 0"),
-        ("rank,u,v,score\n1,nobody,node 1,0\n", "RUN/added.csv: names node 'nobody'"),
-        (None, "RUN/added.csv: there is no such file"),
-    ],
-)
-def test_a_damaged_list_is_told(flipped: Sanitation, folder: Path, content: str | None, message: str) -> None:
-    write_run(flipped, "RUN")
-    if content is None:
-        Path("RUN/added.csv").unlink()
-    else:
-        Path("RUN/added.csv").write_text(content)
-    with pytest.raises(InputError, match=message):
-        read_run("RUN")
-
-
-# The command line ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", [name for name in SANITIZERS.names() if not name.startswith(("cld", "lp", "focused"))])
-def test_sanitize_by_every_method(name: str, cli: Command, graph: Graph, graph_file: Path) -> None:
-    words = ("sanitize", graph_file, "--method", name, "--budget", "12", "--out", "RUN", *QUICK.get(name, ()))
-    done = cli(*words, "--json")
-    assert done.exit_code == 0, done.output
-    told = json.loads(done.stdout)
-    inserts = SANITIZERS.make(name).inserts
-    assert list(told) == ["method", "budget", "removed", *(["added"] if inserts else []), "seconds", "out"]
-    assert (told["method"], told["budget"]) == (name, 12)
-    assert told["removed"] + told.get("added", 0) == 12
-    run = read_run("RUN")
-    assert run.poisoned.fingerprint() == graph.fingerprint()
-    assert run.record["settings"] == json.loads(json.dumps(run.record["settings"]))
-    assert ("added.csv" in os.listdir("RUN")) == inserts
-    shown = cli(*words, "--resume").stdout
-    assert name in shown
-    assert ("and added" in shown) == inserts
-    assert ("RUN/added.csv" in shown) == inserts
-
-
-def test_an_interrupted_filter_leaves_nothing(cli: Command, graph_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(self: Jaccard, graph: Graph) -> Any:
+    def interrupt(done: int, total: int) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Jaccard, "similarities", interrupt)
-    stopped = cli("sanitize", graph_file, "--method", "jaccard", "--out", "RUN")
-    assert (stopped.exit_code, stopped.stderr) == (2, "interrupted; nothing was written\n")
-    assert os.listdir() == []
-
-
-def test_interrupted_flips_go_on_to_the_same_files(
-    cli: Command, graph_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words = ("sanitize", graph_file, "--method", "gasoline", "--budget", "12", "--edges-per-round", "3")
-    assert cli(*words, "--out", "WHOLE").exit_code == 0
-    whole = gasoline._Flipping.round
-
-    def interrupted(self: Any, journal: Journal, size: int) -> Round:
-        if journal.rounds == 2:
-            raise KeyboardInterrupt
-        return whole(self, journal, size)
-
-    monkeypatch.setattr(gasoline._Flipping, "round", interrupted)
-    stopped = cli(*words, "--out", "RUN")
-    assert stopped.exit_code == 2
-    assert stopped.stderr.startswith("interrupted after 6 of 12 edges; the result so far is in RUN; continue with: ")
-    so_far = read_run("RUN")
-    assert len(so_far.removed) + len(so_far.added) == 6
-    monkeypatch.setattr(gasoline._Flipping, "round", whole)
-    assert cli(*words, "--out", "RUN", "--resume").exit_code == 0
-    for file in ("removed.csv", "added.csv", "sanitized.npz", "trace.csv"):
-        assert Path("RUN", file).read_bytes() == Path("WHOLE", file).read_bytes(), file
+    with pytest.raises(Interrupted):
+        FocusedCleaner(FAST).sanitize(poisoned, 20, progress=interrupt, checkpoint=file)
+    with pytest.raises(InputError, match="another graph, method, budget or seed"):
+        FocusedCleaner(FAST, eta=0.0).sanitize(poisoned, 20, checkpoint=file)
+    file.write_bytes(file.read_bytes()[:100])
+    with pytest.raises(InputError, match="npz file, or a damaged one"):
+        FocusedCleaner(FAST).sanitize(poisoned, 20, checkpoint=file)

@@ -72,7 +72,7 @@ class Detector(ABC):
         """Judge the nodes, from the memory of the previous step (what `begin` returned, in the first)."""
 
 
-def reduced_attributes(graph: Graph, *, dtype: torch.dtype, device: torch.device | str) -> Tensor | None:
+def reduced_attributes(graph: Graph, *, dtype: torch.dtype, device: torch.device | str = "cpu") -> Tensor | None:
     """PCA(X, C): N × min(C, N, F), or None for a graph without attributes."""
     if graph.attributes is None:
         return None

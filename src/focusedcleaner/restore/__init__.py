@@ -1,4 +1,4 @@
-"""What the attacker took away: a bounded list of edges that are likely missing from a cleaned graph."""
+"""Proposes edges that an attacker may have removed from a graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where an edge may be missing: pairs at distance two, and pairs of most similar attributes. Never all pairs."""
+"""Candidate pairs for missing edges: pairs with a common neighbour or similar attributes, never all pairs."""
 
 from __future__ import annotations
 
@@ -7,82 +7,83 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from focusedcleaner.graph import Graph, IntArray
+from focusedcleaner.graph import Graph, IntArray, pair_keys, pairs_of_keys
 
-MOST_WEDGES = 5_000_000
-"""Paths of length two that are walked at most; those over the rarest middle nodes first."""
-MOST_PRODUCTS = 200_000_000
-"""Pairs whose attributes are compared at most: all nodes with all others up to about 14,000 nodes."""
+MAX_WEDGES = 5_000_000
+"""Largest number of paths of length two that are followed, those over middle nodes of small degree first."""
+MAX_PRODUCTS = 200_000_000
+"""Largest number of pairs whose attributes are compared: all pairs up to about 14,000 nodes."""
 BLOCK = 4_000_000
-"""Products that are held at a time."""
+"""Attribute products computed at once."""
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Candidates of graphs over the same nodes: what depends on attributes alone is found once.
+    """The candidate pairs of graphs over the same nodes; those found by attributes are computed once.
 
     >>> square = Graph(4, [[0, 1], [0, 3], [1, 2], [2, 3]])
-    >>> Candidates.of(square, None, most_alike=20).pairs(square)
+    >>> Candidates.of(square, None, neighbours=20).pairs(square)
     array([[0, 2],
            [1, 3]])
     """
 
-    alike: IntArray
-    """Sorted keys u·N + v of pairs of similar attributes."""
+    similar: IntArray
+    """Sorted keys (`pair_keys`) of the pairs with similar attributes."""
 
     @classmethod
-    def of(cls, graph: Graph, attributes: sp.csr_array | None, *, most_alike: int) -> Candidates:
-        """Compare the attributes.
+    def of(cls, graph: Graph, attributes: sp.csr_array | None, *, neighbours: int) -> Candidates:
+        """Find the pairs with similar attributes.
 
         Args:
-            graph: one of the graphs; where not all nodes can be compared, its training nodes come first.
-            attributes: N × F, rows of length 1 or 0; None where there are none.
-            most_alike: how many of the nodes most similar to a node are candidates for an edge with it.
+            graph: one of the graphs; if not all nodes can be compared, its training nodes come first.
+            attributes: N × F, rows of length 1 or 0; None without attributes.
+            neighbours: the number of most similar nodes with which each node is paired.
         """
         if attributes is None:
             return cls(np.empty(0, dtype=np.int64))
         train = np.empty(0, dtype=np.int64) if graph.split is None else graph.split.train
         others = np.setdiff1d(np.arange(graph.num_nodes), train)
-        rows = np.concatenate([train, others])[: max(1, MOST_PRODUCTS // graph.num_nodes)]
-        return cls(most_alike_pairs(attributes, rows, most_alike))
+        rows = np.concatenate([train, others])[: max(1, MAX_PRODUCTS // graph.num_nodes)]
+        return cls(similar_pairs(attributes, rows, neighbours))
 
     def pairs(self, graph: Graph) -> IntArray:
-        """Pairs u < v without an edge that have a common neighbour or similar attributes, sorted (P × 2)."""
-        keys = np.union1d(distance_two(graph), self.alike)
-        keys = keys[~np.isin(keys, graph.edge_keys)]
-        return np.stack(np.divmod(keys, graph.num_nodes), axis=1)
+        """Return the pairs u < v without an edge that have a common neighbour or similar attributes, sorted (P × 2)."""
+        keys = np.union1d(distance_two(graph), self.similar)
+        return pairs_of_keys(np.setdiff1d(keys, graph.edge_keys, assume_unique=True), graph.num_nodes)
 
 
-def distance_two(graph: Graph, most: int = MOST_WEDGES) -> IntArray:
-    """Sorted keys u·N + v, u < v, of the pairs with a common neighbour, whether they have an edge or not.
+def distance_two(graph: Graph, max_wedges: int = MAX_WEDGES) -> IntArray:
+    """Return the sorted keys of the pairs u < v with a common neighbour, whether they have an edge or not.
 
-    Common neighbours of small degree come first; from where more than ``most`` paths would be walked, none is.
+    Common neighbours of small degree come first, as many as have at most ``max_wedges`` paths of length two in all.
     """
     adjacency, degrees = graph.adjacency(), graph.degrees
     order = np.argsort(degrees, kind="stable")
     wedges = np.cumsum(degrees[order] * (degrees[order] - 1) // 2)
-    middle = np.sort(order[: np.searchsorted(wedges, most, side="right")])
+    middle = np.sort(order[: np.searchsorted(wedges, max_wedges, side="right")])
     pairs = sp.triu(adjacency[:, middle] @ adjacency[middle], 1).tocoo()
-    return np.sort(pairs.row.astype(np.int64) * graph.num_nodes + pairs.col)
+    return np.sort(pair_keys(np.stack([pairs.row, pairs.col], axis=1).astype(np.int64), graph.num_nodes))
 
 
-def most_alike_pairs(attributes: sp.csr_array, rows: IntArray, most_alike: int) -> IntArray:
-    """Sorted keys u·N + v, u < v, of each given node with the others of largest inner product, if that is above 0.
+def similar_pairs(attributes: sp.csr_array, rows: IntArray, neighbours: int) -> IntArray:
+    """Return the sorted keys of the pairs u < v of each given node with its nearest neighbours by inner product.
+
+    Unlike `edge_features.similarity.nearest_neighbours` it takes a subset of the nodes and breaks ties arbitrarily.
 
     Args:
         attributes: N × F.
-        rows: the nodes whose most similar ones are looked for.
-        most_alike: how many for each.
+        rows: the nodes whose neighbours are searched.
+        neighbours: the number of neighbours of each, fewer if the inner product is not above 0.
     """
     num_nodes = attributes.shape[0]
-    count = min(most_alike, num_nodes - 1)
+    count = min(neighbours, num_nodes - 1)
     columns = sp.csc_array(attributes.T)
-    found = [np.empty(0, dtype=np.int64)]
+    keys = [np.empty(0, dtype=np.int64)]
     for part in np.array_split(rows, max(1, len(rows) * num_nodes // BLOCK)):
         products = (attributes[part] @ columns).toarray()
         products[np.arange(len(part)), part] = 0.0
         near = np.argpartition(-products, count - 1, axis=1)[:, :count] if count else np.empty((len(part), 0), int)
         above = np.take_along_axis(products, near, axis=1) > 0
-        ends = np.sort(np.stack([np.repeat(part, above.sum(axis=1)), near[above]]), axis=0)
-        found.append(ends[0] * num_nodes + ends[1])
-    return np.unique(np.concatenate(found))
+        pairs = np.sort(np.stack([np.repeat(part, above.sum(axis=1)), near[above]], axis=1), axis=1)
+        keys.append(pair_keys(pairs, num_nodes))
+    return np.unique(np.concatenate(keys))

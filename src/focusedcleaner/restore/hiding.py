@@ -1,4 +1,4 @@
-"""Hiding edges as attackers remove them: so that what is learnt from the hidden ones holds for the removed ones."""
+"""Strategies for hiding edges the way attackers remove them: the training examples of `missing_edges`."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from focusedcleaner.graph import BoolArray, Graph, IntArray
 from focusedcleaner.surrogate import Implicit, Surrogate
 
 WEIGHT_DECAY = 1e-3
-"""Of the attacked surrogate, as our METTACK has it."""
+"""Weight decay of the attacked surrogate, as in our METTACK."""
 
-Way = Callable[[Graph, IntArray, int, np.random.Generator], IntArray]
-"""From a graph, the class of each node as far as it can be told, and a number: at most so many of its edges (H × 2)."""
+HidingStrategy = Callable[[Graph, IntArray, int, np.random.Generator], IntArray]
+"""Returns at most ``number`` edges (H × 2) of a graph, given the (predicted) class of each node and a generator."""
 
 
 def within_classes(graph: Graph, classes: IntArray, number: int, rng: np.random.Generator) -> IntArray:
-    """Edges between nodes of one class, anywhere: as DICE removes them."""
+    """Hide edges within a class anywhere, as DICE removes them."""
     u, v = graph.edges.T
-    return _drawn(graph, classes[u] == classes[v], number, rng)
+    return _draw(graph, classes[u] == classes[v], number, rng)
 
 
 def at_training_nodes(graph: Graph, classes: IntArray, number: int, rng: np.random.Generator) -> IntArray:
-    """Edges within a class that join a training node to the others: where METTACK and MinMax cut."""
+    """Hide edges within a class between a training node and another node, as METTACK and MinMax remove them."""
     assert graph.split is not None
     u, v = graph.edges.T
-    trained = np.isin(graph.edges, graph.split.train).sum(axis=1) == 1
-    return _drawn(graph, trained & (classes[u] == classes[v]), number, rng)
+    at_training = np.isin(graph.edges, graph.split.train).sum(axis=1) == 1
+    return _draw(graph, at_training & (classes[u] == classes[v]), number, rng)
 
 
 def by_gradient(graph: Graph, classes: IntArray, number: int, rng: np.random.Generator) -> IntArray:
-    """Among the edges whose removal hurts a surrogate most, by one meta-gradient, every second one at random."""
+    """Hide half of the edges whose removal, by one meta-gradient, harms a surrogate most, drawn at random."""
     attacked = replace(graph, labels=classes)
     surrogate = Surrogate(attacked, inner=Implicit(WEIGHT_DECAY))
     fitted = surrogate.fit()
@@ -43,14 +43,13 @@ def by_gradient(graph: Graph, classes: IntArray, number: int, rng: np.random.Gen
     gain = -surrogate.meta_gradient(fitted, loss.signal(fitted.logits)).edges().numpy()
     best = np.zeros(graph.num_edges, dtype=bool)
     best[np.argsort(-gain, kind="stable")[: 2 * number]] = True
-    return _drawn(graph, best & (gain > 0), number, rng)
+    return _draw(graph, best & (gain > 0), number, rng)
 
 
-WAYS: dict[str, Way] = {"class": within_classes, "training": at_training_nodes, "gradient": by_gradient}
-"""How edges are hidden."""
+HIDING_STRATEGIES: tuple[HidingStrategy, ...] = (within_classes, at_training_nodes, by_gradient)
 
 
-def _drawn(graph: Graph, which: BoolArray, number: int, rng: np.random.Generator) -> IntArray:
-    """So many of these edges at random, as long as every node keeps a neighbour."""
-    order = rng.permutation(np.flatnonzero(which))
+def _draw(graph: Graph, candidates: BoolArray, number: int, rng: np.random.Generator) -> IntArray:
+    """Draw at most ``number`` of the candidate edges at random, isolating no node."""
+    order = rng.permutation(np.flatnonzero(candidates))
     return graph.edges[without_isolating(order, graph.edges, graph.degrees, number)]

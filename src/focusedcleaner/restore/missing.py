@@ -1,9 +1,10 @@
-"""Which edges are missing: hide some that are there, learn to find them among the candidates, then look for others."""
+"""Missing edges: hide some edges, learn to find them among the candidate pairs, then search for truly missing ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -13,51 +14,51 @@ from focusedcleaner.edge_features.class_agreement import class_distributions
 from focusedcleaner.edge_features.edge_selection import rank_by_score
 from focusedcleaner.edge_features.link_features import INVERSE_DECAY, Likeness
 from focusedcleaner.engine import one_thread
-from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
+from focusedcleaner.graph import BoolArray, FloatArray, Graph, IntArray, no_pairs, pair_keys
+from focusedcleaner.io.convert import as_graph
 from focusedcleaner.restore.candidates import Candidates
-from focusedcleaner.restore.hiding import WAYS
-from focusedcleaner.sanitizers.base import Columns, check_sanitizable, no_scores, plain_evidence
+from focusedcleaner.restore.hiding import HIDING_STRATEGIES, HidingStrategy
+from focusedcleaner.sanitizers.base import Columns, Progress, check_sanitizable, common_evidence, no_scores
 
-MOST_ALIKE = 20
-"""Nodes of most similar attributes that are candidates for an edge with a node."""
-HIDDEN = 0.05
-"""Share of the edges that is hidden at a time."""
-MOST_SHOWN = 50_000
-"""Candidates without a hidden edge that the learner sees of each graph, at most; they weigh as much as all."""
-Progress = Callable[[int, int], None]
+SIMILAR_NEIGHBOURS = 20
+"""Nodes with the most similar attributes that are paired with each node."""
+HIDDEN_SHARE = 0.05
+"""Share of the edges hidden at a time."""
+MAX_NEGATIVES = 50_000
+"""Largest number of other candidates per training set; their sample weights add up to the number of all of them."""
 
 
 @dataclass(frozen=True)
 class Missing:
-    """Edges that an attacker may have removed, the likeliest first."""
+    """Edges that an attacker may have removed, the most likely first."""
 
     pairs: IntArray
-    """M × 2 node numbers, the smaller first: none has an edge."""
+    """M × 2 pairs u < v without an edge."""
     scores: FloatArray
-    """How likely each is missing *if* as many edges are missing as were hidden to learn from: trust the order alone."""
+    """Probability of each pair of being missing *if* as many edges are missing as were hidden: trust only the order."""
     evidence: Columns
-    """A column per kind of evidence, a row per pair."""
+    """One column per kind of evidence, one row per pair."""
     candidates: int
-    """Pairs that were looked at."""
+    """Number of candidate pairs."""
     reach: float
-    """The share of the hidden edges that were among the candidates; no list of any length finds more."""
+    """Share of the hidden edges that were among the candidates: the highest recall of any list."""
 
 
 @dataclass(frozen=True)
-class _Lesson:
-    """What the candidates of a graph look like, and which of them are hidden edges."""
+class _TrainingSet:
+    """Features of the candidate pairs of a graph with hidden edges; the positives are the hidden edges."""
 
-    table: FloatArray
-    hidden: FloatArray
+    features: FloatArray
+    positive: BoolArray
     weights: FloatArray
     reached: int
     """Hidden edges among the candidates."""
-    taken: int
+    hidden: int
     """Hidden edges."""
 
 
 def missing_edges(
-    graph: Graph,
+    graph: Graph | Any,
     limit: Budget = 100,
     *,
     seed: int = 0,
@@ -66,82 +67,87 @@ def missing_edges(
     trees: int = 100,
     progress: Progress | None = None,
 ) -> Missing:
-    """Propose edges that an attacker may have removed from a graph; the graph is not changed.
+    """Propose edges that an attacker may have removed from a graph; the input is not changed.
 
-        score(u, v) = P((u, v) was hidden | its clues),
+        score(u, v) = P((u, v) was hidden | features of (u, v)),
 
-    by a classifier (histogram gradient boosting) that is trained on copies of the graph from which edges were hidden as
-    attackers remove them: anywhere within a class, at training nodes, where it hurts a model most. Candidates are pairs
-    with a common neighbour and pairs of most similar attributes; the clues are in `Likeness`. That a graph's own edges
-    teach what is missing is from Zhang, Chen: "Link Prediction Based on Graph Neural Networks", NeurIPS 2018.
+    by a classifier (histogram gradient boosting) trained on copies of the graph from which edges were hidden the way
+    attackers remove them: anywhere within a class, at training nodes, and where it harms a model most. Candidates are
+    pairs with a common neighbour and pairs with similar attributes; the features are those of `Likeness`. Learning
+    missing edges from a graph's own edges: Zhang, Chen: "Link Prediction Based on Graph Neural Networks", NeurIPS 2018.
 
     Args:
-        graph: cleaned, with labels and a split; the labels of test nodes are not looked at.
-        limit: how many edges to propose at most: 100, or "1%" of the graph's edges.
-        seed: fixes everything random.
-        excluded: K × 2 pairs u < v that are not to be proposed, as those that a sanitizer has removed.
-        repeats: how often edges are hidden in each way.
-        trees: of the classifier.
-        progress: called with (graphs looked at so far, all of them).
+        graph: a cleaned `Graph`, PyG `Data`, NetworkX graph or scipy matrix, with labels and a split; the labels of
+            test nodes are not used.
+        limit: the maximum number of proposals: 100, or "1%" of the graph's edges.
+        seed: seed of all random draws.
+        excluded: K × 2 pairs u < v that are not proposed, such as the edges that a sanitizer removed.
+        repeats: how many times each hiding strategy is used.
+        trees: boosting iterations of the classifier.
+        progress: called with (training sets built so far, total).
 
     Raises:
         InputError: the graph or the limit can't be used.
 
     >>> from focusedcleaner.datasets import synthetic
     >>> graph = synthetic(num_nodes=200, seed=0)
-    >>> found = missing_edges(graph, limit=10, repeats=1, trees=10)
-    >>> found.pairs.shape, graph.with_edges(found.pairs).num_edges - graph.num_edges
+    >>> missing = missing_edges(graph, limit=10, repeats=1, trees=10)
+    >>> missing.pairs.shape, graph.with_edges(missing.pairs).num_edges - graph.num_edges
     ((10, 2), 10)
     """
+    graph = as_graph(graph)
     check_sanitizable(graph)
     allowed = edges_allowed(limit, graph.num_edges, what="limit")
     with one_thread():
-        return _Search(graph.without_test_labels(), seed, repeats, trees).found(allowed, excluded, progress)
+        search = _Search(graph.without_test_labels(), seed, trees)
+        return search.run(allowed, excluded, HIDING_STRATEGIES * repeats, progress)
 
 
 class _Search:
-    """Learning from one graph, and looking through its candidates."""
+    """Trains on one graph and scores its candidates."""
 
-    def __init__(self, graph: Graph, seed: int, repeats: int, trees: int) -> None:
-        self.graph, self.seed, self.repeats, self.trees = graph, seed, repeats, trees
+    def __init__(self, graph: Graph, seed: int, trees: int) -> None:
+        self.graph, self.seed, self.trees = graph, seed, trees
         self.likeness = Likeness.of(graph)
-        self.candidates = Candidates.of(graph, self.likeness.rare, most_alike=MOST_ALIKE)
+        self.candidates = Candidates.of(graph, self.likeness.rare, neighbours=SIMILAR_NEIGHBOURS)
         self.classes = class_distributions(graph, np.ones(graph.num_edges), INVERSE_DECAY)
 
-    def found(self, limit: int, excluded: IntArray | None, progress: Progress | None) -> Missing:
+    def run(
+        self, limit: int, excluded: IntArray | None, strategies: Sequence[HidingStrategy], progress: Progress | None
+    ) -> Missing:
         pairs = self.candidates.pairs(self.graph)
         if excluded is not None:
-            pairs = pairs[~np.isin(self._keys(pairs), self._keys(excluded))]
-        lessons, number = [], len(WAYS) * self.repeats
-        for place in range(number):
-            lessons.append(self._lesson(list(WAYS)[place % len(WAYS)], np.random.default_rng([self.seed, place])))
+            pairs = pairs[~self._among(pairs, excluded)]
+        parts = []
+        for number, strategy in enumerate(strategies):
+            parts.append(self._training_set(strategy, np.random.default_rng([self.seed, number])))
             if progress is not None:
-                progress(place + 1, number)
-        taken, reached = sum(lesson.taken for lesson in lessons), sum(lesson.reached for lesson in lessons)
-        reach = reached / taken if taken else float("nan")
+                progress(number + 1, len(strategies))
+        hidden, reached = sum(part.hidden for part in parts), sum(part.reached for part in parts)
+        reach = reached / hidden if hidden else float("nan")
         if not len(pairs) or not reached:
             return Missing(no_pairs(), no_scores(), {}, len(pairs), reach)
-        scores = self._learned(lessons).predict_proba(self._table(self.graph, pairs))[:, 1]
+        scores = self._fit(parts).predict_proba(self._features(self.graph, pairs))[:, 1]
         best = rank_by_score(scores, self.seed)[:limit]
         return Missing(pairs[best], scores[best], self._evidence(pairs[best]), len(pairs), reach)
 
-    def _lesson(self, way: str, rng: np.random.Generator) -> _Lesson:
-        """Hide edges in one way, and look at the candidates of what is left."""
-        hidden = WAYS[way](self.graph, self.classes.argmax(axis=1), max(1, int(HIDDEN * self.graph.num_edges)), rng)
+    def _training_set(self, strategy: HidingStrategy, rng: np.random.Generator) -> _TrainingSet:
+        """Hide edges and compute the features of the candidates of the remaining graph."""
+        size = max(1, int(HIDDEN_SHARE * self.graph.num_edges))
+        hidden = strategy(self.graph, self.classes.argmax(axis=1), size, rng)
         rest = self.graph.without_edges(hidden)
         pairs = self.candidates.pairs(rest)
-        is_hidden = np.isin(self._keys(pairs), self._keys(hidden))
-        others = np.flatnonzero(~is_hidden)
-        shown = others if len(others) <= MOST_SHOWN else rng.choice(others, MOST_SHOWN, replace=False)
-        rows = np.sort(np.concatenate([np.flatnonzero(is_hidden), shown]))
-        weights = np.where(is_hidden[rows], 1.0, len(others) / max(len(shown), 1))
-        return _Lesson(self._table(rest, pairs[rows]), is_hidden[rows], weights, int(is_hidden.sum()), len(hidden))
-
-    def _learned(self, lessons: list[_Lesson]) -> HistGradientBoostingClassifier:
-        table, hidden, weights = (
-            np.concatenate([getattr(lesson, name) for lesson in lessons]) for name in ("table", "hidden", "weights")
+        positive = self._among(pairs, hidden)
+        negatives = np.flatnonzero(~positive)
+        sample = negatives if len(negatives) <= MAX_NEGATIVES else rng.choice(negatives, MAX_NEGATIVES, replace=False)
+        rows = np.sort(np.concatenate([np.flatnonzero(positive), sample]))
+        weights = np.where(positive[rows], 1.0, len(negatives) / max(len(sample), 1))
+        return _TrainingSet(
+            self._features(rest, pairs[rows]), positive[rows], weights, int(positive.sum()), len(hidden)
         )
-        learner = HistGradientBoostingClassifier(
+
+    def _fit(self, parts: list[_TrainingSet]) -> HistGradientBoostingClassifier:
+        model = HistGradientBoostingClassifier(
             max_iter=self.trees,
             learning_rate=0.06,
             max_leaf_nodes=15,
@@ -150,9 +156,13 @@ class _Search:
             early_stopping=False,
             random_state=self.seed % 2**32,
         )
-        return learner.fit(table, hidden, sample_weight=weights)
+        return model.fit(
+            np.concatenate([part.features for part in parts]),
+            np.concatenate([part.positive for part in parts]),
+            sample_weight=np.concatenate([part.weights for part in parts]),
+        )
 
-    def _table(self, graph: Graph, pairs: IntArray) -> FloatArray:
+    def _features(self, graph: Graph, pairs: IntArray) -> FloatArray:
         return np.stack(list(self.likeness.columns(graph, pairs).values()), axis=1)
 
     def _evidence(self, pairs: IntArray) -> Columns:
@@ -161,8 +171,12 @@ class _Search:
             "class_agreement": (self.classes[u] * self.classes[v]).sum(axis=1),
             "classes_u": self.classes[u],
             "classes_v": self.classes[v],
-            **plain_evidence(self.graph, pairs),
+            **common_evidence(self.graph, pairs),
         }
 
-    def _keys(self, pairs: IntArray) -> IntArray:
-        return pairs[:, 0] * self.graph.num_nodes + pairs[:, 1]
+    def _among(self, pairs: IntArray, others: IntArray) -> BoolArray:
+        """Return which of the pairs are among the others."""
+        among: BoolArray = np.isin(
+            pair_keys(pairs, self.graph.num_nodes), pair_keys(np.asarray(others), self.graph.num_nodes)
+        )
+        return among

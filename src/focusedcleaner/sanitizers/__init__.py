@@ -1,20 +1,17 @@
-"""Who cleans: FocusedCleaner and its rivals, each under its name."""
+"""Sanitizers by name: FocusedCleaner, self-attack and the methods they are compared with."""
 
 from __future__ import annotations
 
-from focusedcleaner.detectors import ClassDiv, Ensemble, LinkPred, NoDetector
+from focusedcleaner.detectors import ClassDiv, Detector, Ensemble, LinkPred, NoDetector
 from focusedcleaner.graph import Graph
 from focusedcleaner.registry import SANITIZERS, Method
 from focusedcleaner.sanitizers.agreement import Agreement
-from focusedcleaner.sanitizers.base import Interrupted, Progress, Sanitation, Sanitizer
-from focusedcleaner.sanitizers.cosine import Cosine
+from focusedcleaner.sanitizers.base import Interrupted, Progress, Sanitation, Sanitizer, Selection
+from focusedcleaner.sanitizers.filters import Cosine, EdgeScores, Filter, Jaccard, RandomEdges
 from focusedcleaner.sanitizers.focused import FocusedCleaner
-from focusedcleaner.sanitizers.gasoline import Gasoline
-from focusedcleaner.sanitizers.gasoline_d import GasolineD
-from focusedcleaner.sanitizers.jaccard import Jaccard
+from focusedcleaner.sanitizers.gasoline import Gasoline, GasolineD
 from focusedcleaner.sanitizers.linkpred import UnlikelyLinks
 from focusedcleaner.sanitizers.maskgvae import MaskGVAE
-from focusedcleaner.sanitizers.random import RandomEdges
 from focusedcleaner.sanitizers.self_attack import PlantedEdges, SelfAttack
 from focusedcleaner.sanitizers.svd import SVD
 from focusedcleaner.surrogate import Implicit, Unrolled
@@ -24,6 +21,8 @@ __all__ = [
     "SVD",
     "Agreement",
     "Cosine",
+    "EdgeScores",
+    "Filter",
     "FocusedCleaner",
     "Gasoline",
     "GasolineD",
@@ -34,99 +33,77 @@ __all__ = [
     "RandomEdges",
     "Sanitation",
     "Sanitizer",
+    "Selection",
     "SelfAttack",
     "UnlikelyLinks",
     "default_method",
+    "register_sanitizer",
     "sanitizer",
 ]
 
-SELF_ATTACKED = 2_000, 200_000
-"""Edges of the smallest and the largest graph that are cleaned by self-attack where nobody chose a method."""
+SELF_ATTACK_EDGES = 2_000, 200_000
+"""Smallest and largest number of edges for which self-attack is the default method."""
 
 _INNER: dict[str, type] = {"implicit": Implicit, "unrolled": Unrolled}
 
+
+def _focused(name: str, detector: type[Detector], about: str) -> Method[Sanitizer]:
+    parts = {"detector": {detector.name: detector}, "inner": _INNER}
+    return Method(name, FocusedCleaner, parts, f"FocusedCleaner {about}")
+
+
 SANITIZERS.register(
-    Method(
-        "cld",
-        FocusedCleaner,
-        {"detector": {"classdiv": ClassDiv}, "inner": _INNER},
-        "FocusedCleaner around nodes whose neighbours' classes disagree in an unusual way (ClassDiv)",
-    ),
-    Method(
-        "lp",
-        FocusedCleaner,
-        {"detector": {"linkpred": LinkPred}, "inner": _INNER},
-        "FocusedCleaner around nodes at an edge that a link predictor finds unlikely (LinkPred)",
-    ),
-    Method(
-        "focused-none",
-        FocusedCleaner,
-        {"detector": {"none": NoDetector}, "inner": _INNER},
-        "FocusedCleaner without a focus: every edge is a candidate, every node is trusted",
-    ),
-    Method(
-        "focused-ensemble",
-        FocusedCleaner,
-        {"detector": {"ensemble": Ensemble}, "inner": _INNER},
-        "FocusedCleaner around nodes that ClassDiv and LinkPred both name, or either (rule=either)",
-    ),
-    Method(
-        "focused-self-attack",
-        FocusedCleaner,
-        {"detector": {"self-attack": PlantedEdges}, "inner": _INNER},
-        "FocusedCleaner around nodes at an edge that self-attack finds planted",
-    ),
-    Method(
-        "self-attack",
-        SelfAttack,
-        about="learns what planted edges look like by planting some; says how many there are (--budget auto)",
-    ),
-    Method("agreement", Agreement, about="edges whose ends a classifier takes for different classes"),
-    Method(
-        "gasoline",
-        Gasoline,
-        {"inner": _INNER},
-        "flips the pairs whose flip lowers the validation loss fastest (GASOLINE): inserts edges too",
-    ),
-    Method(
-        "gasoline-d",
-        GasolineD,
-        {"inner": _INNER},
-        "removes the edges whose removal lowers the validation loss fastest (GASOLINE-D)",
-    ),
+    _focused("cld", ClassDiv, "around nodes whose neighbours' classes disagree in an unusual way (ClassDiv)"),
+    _focused("lp", LinkPred, "around nodes at an edge that a link predictor finds unlikely (LinkPred)"),
+    _focused("focused-none", NoDetector, "without a focus: every edge is a candidate, every node is trusted"),
+    _focused("focused-ensemble", Ensemble, "around nodes named by ClassDiv and LinkPred, or by either (rule=either)"),
+    _focused("focused-self-attack", PlantedEdges, "around nodes at an edge that self-attack finds planted"),
+    Method("self-attack", SelfAttack, about="learns to recognize planted edges by planting some, and counts them"),
+    Method("agreement", Agreement, about="edges whose endpoints a classifier assigns to different classes"),
+    Method("gasoline", Gasoline, {"inner": _INNER}, "flips that lower the validation loss fastest; inserts edges too"),
+    Method("gasoline-d", GasolineD, {"inner": _INNER}, "removals that lower the validation loss fastest"),
     Method(
         "linkpred",
         UnlikelyLinks,
         {"detector": {"linkpred": LinkPred}, "inner": _INNER},
         "edges that a link predictor finds unlikely: the detector of lp alone",
     ),
-    Method(
-        "maskgvae",
-        MaskGVAE,
-        about="edges that cross a learnt partition and that a graph autoencoder finds unlikely (Mask-GVAE)",
-    ),
-    Method("jaccard", Jaccard, about="edges whose ends have few attributes in common"),
-    Method("cosine", Cosine, about="edges whose ends have dissimilar attributes"),
-    Method("svd", SVD, about="edges that a low-rank approximation of the graph lacks"),
+    Method("maskgvae", MaskGVAE, about="edges between learned clusters that a graph autoencoder finds unlikely"),
+    Method("jaccard", Jaccard, about="edges whose endpoints have few attributes in common"),
+    Method("cosine", Cosine, about="edges whose endpoints have dissimilar attributes"),
+    Method("svd", SVD, about="edges with little weight in a low-rank approximation of the graph"),
     Method("random", RandomEdges, about="random edges, for comparison"),
 )
 
 
+def register_sanitizer(kind: type[Sanitizer], about: str = "") -> None:
+    """Make a sanitizer available under its ``name``, to `sanitizer` and to the command line.
+
+    Args:
+        kind: a subclass of `Sanitizer`; a dataclass, if it has settings.
+        about: one line for the list of methods; by default the first line of the docstring.
+
+    Raises:
+        InputError: the name is taken.
+    """
+    SANITIZERS.register(Method(kind.name, kind, about=about))
+
+
 def default_method(graph: Graph) -> str:
-    """What a graph is cleaned with where nobody chose: self-attack where it was measured to win, on graphs with
-    attributes and edges enough to learn from; CLD on the others, and on those where it would take too long.
+    """Return the method used when none is chosen: self-attack where it was measured to win, which is on graphs with
+    attributes and enough edges to learn from; CLD on all others, and where self-attack would take too long.
 
     >>> from focusedcleaner.datasets import synthetic
     >>> default_method(synthetic(num_nodes=200))
     'cld'
     """
-    fewest, most = SELF_ATTACKED
-    learnable = graph.attributes is not None and fewest <= graph.num_edges <= most
+    smallest, largest = SELF_ATTACK_EDGES
+    learnable = graph.attributes is not None and smallest <= graph.num_edges <= largest
     return "self-attack" if learnable else "cld"
 
 
 def sanitizer(name: str, **settings: object) -> Sanitizer:
-    """Make a sanitizer by its name: cld, lp, …; its own settings and those of its parts go by their names.
+    """Create a sanitizer by name (cld, lp, …), with its settings and those of its parts as keyword arguments.
 
     >>> sanitizer("cld", tau=0.7, eta=0, inner="unrolled", steps=50).name
     'cld'
@@ -134,5 +111,5 @@ def sanitizer(name: str, **settings: object) -> Sanitizer:
     Traceback (most recent call last):
     focusedcleaner.errors.InputError: there is no method 'clean'; there are cld, lp, focused-none, focused-ensemble, ...
     """
-    made: Sanitizer = SANITIZERS.make(name, **settings)
-    return made
+    method: Sanitizer = SANITIZERS.make(name, **settings)
+    return method

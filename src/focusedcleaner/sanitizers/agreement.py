@@ -1,4 +1,4 @@
-"""Class agreement: edges whose ends, as a classifier sees them, are of different classes."""
+"""Agreement: removes edges whose endpoints a classifier assigns to different classes."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from typing import ClassVar
 from focusedcleaner.edge_features.class_agreement import class_agreement
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
-from focusedcleaner.sanitizers.filters import Filter, Suspicion
+from focusedcleaner.sanitizers.filters import EdgeScores, Filter
 
 
 @dataclass(frozen=True)
 class Agreement(Filter):
-    """Removes the edges whose ends agree least in class and attributes:
+    """Removes the edges whose endpoints agree least in class and attributes:
 
         score(u, v) = −log(p_u·p_v) − w·cos(x_u, x_v),  p = softmax([x | P²x]·W + b),  P = D⁻¹(A + I).
 
-    W is a logistic regression on the labelled nodes (training and validation), whose own p is their label. The edges of
-    highest score are then left out of P, and all is done again. Without attributes, X is the identity and w is 0.
+    W is a logistic regression on the labelled nodes (training and validation); for these, p is the one-hot label. The
+    edges with the highest scores are then left out of P, and the scores are computed again. Without attributes, X is
+    the identity and w is 0.
 
-    Not from a paper: a plain filter that FocusedCleaner has to be better than. Attributes and averaged attributes side
-    by side are from Hamilton, Ying, Leskovec: "Inductive Representation Learning on Large Graphs", NeurIPS 2017.
+    Not from a paper: a simple filter that FocusedCleaner has to beat. The concatenation of own and averaged attributes
+    is from Hamilton, Ying, Leskovec: "Inductive Representation Learning on Large Graphs", NeurIPS 2017.
 
     Args:
         cosine_weight: w.
-        left_out: the share of the edges that P leaves out from the second time on.
-        repeats: how often all is done again.
-        inverse_decay: the regression's C; attributes have length 1.
+        left_out: share of the edges left out of P after the first pass.
+        repeats: number of further passes.
+        inverse_decay: the regression's C; attributes are scaled to length 1.
 
     >>> from focusedcleaner.datasets import synthetic
     >>> sanitation = Agreement().sanitize(synthetic(num_nodes=200, seed=0), budget=20)
@@ -44,12 +45,12 @@ class Agreement(Filter):
 
     def __post_init__(self) -> None:
         if not 0 <= self.left_out <= 1 or self.repeats < 0:
-            raise InputError("left_out lies between 0 and 1, and repeats is 0 or above")
+            raise InputError("left_out must lie between 0 and 1, and repeats must be 0 or above")
         if not (self.cosine_weight >= 0 and self.inverse_decay > 0):
-            raise InputError("cosine_weight is 0 or above, and inverse_decay above 0")
+            raise InputError("cosine_weight must be 0 or above, and inverse_decay above 0")
 
-    def suspicion(self, graph: Graph, seed: int) -> Suspicion:
-        found = class_agreement(
+    def score_edges(self, graph: Graph, seed: int) -> EdgeScores:
+        agreement = class_agreement(
             graph,
             cosine_weight=self.cosine_weight,
             left_out=self.left_out,
@@ -58,5 +59,5 @@ class Agreement(Filter):
             seed=seed,
         )
         u, v = graph.edges.T
-        classes = {"classes_u": found.classes[u], "classes_v": found.classes[v]}
-        return Suspicion(found.scores, {"class_agreement": found.agreement, **classes})
+        classes = {"classes_u": agreement.classes[u], "classes_v": agreement.classes[v]}
+        return EdgeScores(agreement.scores, {"class_agreement": agreement.agreement, **classes})

@@ -1,4 +1,4 @@
-"""The contract of a sanitizer, and what it returns."""
+"""The contract of a sanitizer, and its result."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from focusedcleaner.edge_features.class_agreement import attribute_cosines
 from focusedcleaner.engine import one_thread
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
+from focusedcleaner.io.convert import as_graph
 from focusedcleaner.registry import EdgeScorer
 from focusedcleaner.settings import Configurable
 
 Progress = Callable[[int, int], None]
-"""Told how many edges of how many have been removed."""
+"""Called with (edges removed so far, budget)."""
 
 Columns = Mapping[str, NDArray[Any]]
 
 CHOOSERS = "self-attack, and jaccard and cosine with a threshold (--set threshold=0.01),"
-"""Who can choose a budget, for people."""
-
-
-RANKED = 0.3
-"""Share of the edges that `Sanitizer.edge_scorer` ranks: more than an attacker plants."""
+"""Methods that can choose their budget, for error messages."""
+RANKED_SHARE = 0.3
+"""Share of the edges that the default `Sanitizer.edge_scorer` ranks: more than an attacker plants."""
 
 
 def no_scores() -> FloatArray:
+    """An empty list of scores."""
     return np.empty(0)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """How many edges were planted, with an interval that is to hold the number nine times in ten."""
+    """The estimated number of planted edges, with a 90 % interval."""
 
     number: float
     low: float
@@ -48,146 +48,156 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Findings:
-    """What a method found: edges in the order of suspicion, and why."""
+class Selection:
+    """The edges that a method selected for removal, with scores and evidence."""
 
     removed: IntArray
-    """Numbers of the graph's edges, most suspicious first."""
+    """Positions in the graph's edge list, most suspicious first."""
     scores: FloatArray
     evidence: Columns = field(default_factory=dict)
-    """A column per kind of evidence, a row per removed edge."""
+    """One column per kind of evidence, one row per removed edge."""
     trace: Columns = field(default_factory=dict)
-    """A column per quantity, a row per step."""
+    """One column per quantity, one row per round."""
     added: IntArray = field(default_factory=no_pairs)
-    """A × 2 node numbers, the smaller first: edges that the graph lacks, in their order. Most methods have none."""
+    """A × 2 pairs u < v to insert, best first; empty for most methods."""
     added_scores: FloatArray = field(default_factory=no_scores)
     estimate: Estimate | None = None
-    """How many edges were planted, from a method that can tell."""
+    """The number of planted edges, from methods that estimate it."""
 
 
 @dataclass(frozen=True)
 class Sanitation:
-    """A cleaned graph and the evidence for each edge that was removed."""
+    """The result of a sanitizer: the removed edges with scores and evidence, and the cleaned graph."""
 
     poisoned: Graph
     removed: IntArray
-    """R × 2 node numbers, in the order of removal."""
+    """R × 2 node numbers, in order of removal."""
     scores: FloatArray
     evidence: Columns
     trace: Columns
     method: str
     settings: Mapping[str, Any]
     budget: int
-    """How many edges could be changed; where the method chose, how many it changed."""
+    """The number of edges that could be changed; with ``auto``, the number that was changed."""
     seed: int
     seconds: float
     added: IntArray = field(default_factory=no_pairs)
-    """A × 2 node numbers: edges that were inserted, in their order."""
+    """A × 2 node numbers of the inserted edges, in order of insertion."""
     added_scores: FloatArray = field(default_factory=no_scores)
     auto: bool = False
     """Whether the method chose its budget."""
     estimate: Estimate | None = None
-    """How many edges were planted, from a method that can tell."""
+    """The number of planted edges, from methods that estimate it."""
 
     @cached_property
     def graph(self) -> Graph:
-        """The graph without the removed edges and with the added ones."""
+        """The cleaned graph: without the removed edges and with the added ones."""
         rest = self.poisoned.without_edges(self.removed)
         return rest.with_edges(self.added) if len(self.added) else rest
 
+    def __repr__(self) -> str:
+        parts = [f"{len(self.removed):,} of {self.poisoned.num_edges:,} edges removed"]
+        if len(self.added):
+            parts.append(f"{len(self.added):,} added")
+        if self.estimate is not None:
+            parts.append(f"about {self.estimate.number:,.0f} planted")
+        return f"Sanitation({self.method}: {', '.join(parts)})"
+
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a sanitation; what was done so far is in ``sanitation`` and in the checkpoint, if one was asked."""
+    """Ctrl-C during a sanitation. ``sanitation`` holds the partial result, as does the checkpoint if there is one."""
 
     def __init__(self, sanitation: Sanitation) -> None:
         super().__init__("sanitation was interrupted")
         self.sanitation = sanitation
 
 
-class FindingsSoFar(KeyboardInterrupt):
-    """Raised by a method that is interrupted, with what it has."""
+class InterruptedSelection(KeyboardInterrupt):
+    """Raised by `Sanitizer.select_edges` on Ctrl-C, with the edges selected so far."""
 
-    def __init__(self, findings: Findings) -> None:
+    def __init__(self, selection: Selection) -> None:
         super().__init__()
-        self.findings = findings
+        self.selection = selection
 
 
 class Sanitizer(Configurable, ABC):
     """Removes the edges that an attacker most likely planted.
 
-    The constructor stores settings and nothing else. A method implements `find` and sees the graph as the defender
-    does: without the labels of test nodes.
+    A subclass implements `select_edges`. Its constructor only stores settings. It sees the graph as the defender does:
+    without the labels of test nodes.
     """
 
     name: ClassVar[str]
     inserts: ClassVar[bool] = False
-    """Whether it may insert edges too; each counts against the budget."""
+    """Whether the method may also insert edges; each insertion counts against the budget."""
 
     @property
     def chooses_budget(self) -> bool:
-        """Whether it can say itself, with these settings, how many edges have to go."""
+        """Whether the method, with these settings, can choose how many edges to remove."""
         return False
 
     def sanitize(
         self,
-        graph: Graph,
+        graph: Graph | Any,
         budget: Budget | None = None,
         *,
         seed: int = 0,
         progress: Progress | None = None,
         checkpoint: Path | None = None,
     ) -> Sanitation:
-        """Clean a graph; the graph given is not changed.
+        """Clean a graph; the input is not changed.
 
         Args:
-            graph: with labels and a split (training and, better, validation nodes).
-            budget: how many edges may be removed: 500, 0.1 or "10%" of the edges; "auto" leaves it to a method that can
-                choose. None is "auto" where the method can, and 10 % where it can't.
-            seed: fixes whatever is random.
-            progress: called with (removed so far, budget) after every step.
-            checkpoint: a file that long methods save their state to; if it exists, they go on from it.
+            graph: a `Graph`, PyG `Data`, NetworkX graph or scipy matrix, with labels and a split (training nodes and,
+                preferably, validation nodes).
+            budget: the maximum number of edges to remove: 500, 0.1 or "10%" of the edges; "auto" leaves the number to
+                the method. None means "auto" if the method can choose, 10 % otherwise.
+            seed: seed of all random draws.
+            progress: called with (removed so far, budget) after every round.
+            checkpoint: file in which iterative methods save their state; if it exists, they resume from it.
 
         Raises:
             InputError: the graph or the budget can't be used.
-            Interrupted: Ctrl-C; carries the sanitation so far.
+            Interrupted: Ctrl-C; carries the partial result.
         """
+        graph = as_graph(graph)
         check_sanitizable(graph)
         allowed = self.allowed(graph, budget)
         start = time.perf_counter()
         interrupted = False
         with one_thread():
             try:
-                findings = self.find(
+                selection = self.select_edges(
                     graph.without_test_labels(), allowed, seed=seed, progress=progress, checkpoint=checkpoint
                 )
-            except FindingsSoFar as so_far:
-                findings, interrupted = so_far.findings, True
-        edges = graph.edges[findings.removed]
+            except InterruptedSelection as stop:
+                selection, interrupted = stop.selection, True
+        edges = graph.edges[selection.removed]
         sanitation = Sanitation(
             poisoned=graph,
             removed=edges,
-            scores=findings.scores,
-            evidence={**findings.evidence, **plain_evidence(graph, edges)},
-            trace=findings.trace,
+            scores=selection.scores,
+            evidence={**selection.evidence, **common_evidence(graph, edges)},
+            trace=selection.trace,
             method=self.name,
             settings=self.settings(),
-            budget=len(edges) + len(findings.added) if allowed is None else allowed,
+            budget=len(edges) + len(selection.added) if allowed is None else allowed,
             seed=seed,
             seconds=time.perf_counter() - start,
-            added=findings.added,
-            added_scores=findings.added_scores,
+            added=selection.added,
+            added_scores=selection.added_scores,
             auto=allowed is None,
-            estimate=findings.estimate,
+            estimate=selection.estimate,
         )
         if interrupted:
             raise Interrupted(sanitation)
         return sanitation
 
     def allowed(self, graph: Graph, budget: Budget | None) -> int | None:
-        """A budget in edges; None where the method is to choose.
+        """Return the budget as a number of edges, or None if the method is to choose.
 
         Raises:
-            InputError: it is no budget, it is more than can go, or the method can't choose.
+            InputError: the budget is malformed or too large, or the method can't choose one.
         """
         if budget is None and not self.chooses_budget:
             budget = DEFAULT
@@ -204,13 +214,13 @@ class Sanitizer(Configurable, ABC):
         return allowed
 
     @abstractmethod
-    def find(
+    def select_edges(
         self, graph: Graph, budget: int | None, *, seed: int, progress: Progress | None, checkpoint: Path | None
-    ) -> Findings:
-        """The edges to remove, at most ``budget`` of them; None, for a method that chooses, is as many as it finds."""
+    ) -> Selection:
+        """Select at most ``budget`` edges to remove; None lets a method that `chooses_budget` decide how many."""
 
     def edge_scorer(self, graph: Graph, *, seed: int = 0) -> EdgeScorer:
-        """A scorer for edges of graphs over the same nodes, trained on this graph where the method trains.
+        """Return a function that scores the edges of graphs over the same nodes, trained on ``graph`` if it trains.
 
         By default the method runs anew on each graph and ranks as many edges as it can remove, at most 30 %: the first
         scores 1, the last just above 0, and every edge that stays 0.
@@ -218,32 +228,31 @@ class Sanitizer(Configurable, ABC):
         del graph
 
         def score(trial: Graph) -> FloatArray:
-            ranked = min(int(RANKED * trial.num_edges), removable(trial))
+            ranked = min(int(RANKED_SHARE * trial.num_edges), removable(trial))
             removed = self.sanitize(trial, max(ranked, 1), seed=seed).removed
             scores = np.zeros(trial.num_edges)
-            keys = removed[:, 0] * trial.num_nodes + removed[:, 1]
-            scores[np.searchsorted(trial.edge_keys, keys)] = 1 - np.arange(len(removed)) / max(len(removed), 1)
+            scores[trial.edge_numbers(removed)] = 1 - np.arange(len(removed)) / max(len(removed), 1)
             return scores
 
         return score
 
 
 def removable(graph: Graph) -> int:
-    """A bound on the edges that can go while every node that has neighbours keeps one: E − ⌈connected nodes/2⌉."""
+    """Upper bound on the edges that can go while no node becomes isolated: E − ⌈non-isolated nodes/2⌉."""
     connected = int((graph.degrees > 0).sum())
     return graph.num_edges - (connected + 1) // 2
 
 
 def check_sanitizable(graph: Graph) -> None:
-    """Refuse a graph that no sanitizer can work on, saying why."""
+    """Raise an `InputError` that says why, if no sanitizer can work on the graph."""
     if graph.num_edges == 0:
         raise InputError("the graph is empty: it has no edges")
     graph.check_labelled("a sanitizer")
 
 
-def plain_evidence(graph: Graph, edges: IntArray) -> dict[str, NDArray[Any]]:
-    """What anyone can see of an edge in the poisoned graph: likeness of attributes, common neighbours, degrees."""
-    u, v = edges.T
+def common_evidence(graph: Graph, pairs: IntArray) -> dict[str, NDArray[Any]]:
+    """Evidence reported by every method: attribute similarity, common neighbours and degrees of each pair (P × 2)."""
+    u, v = pairs.T
     adjacency = graph.adjacency()
     evidence = {
         "common_neighbours": (adjacency[u] * adjacency[v]).sum(axis=1).astype(np.int64),
@@ -251,5 +260,5 @@ def plain_evidence(graph: Graph, edges: IntArray) -> dict[str, NDArray[Any]]:
         "degree_v": graph.degrees[v],
     }
     if graph.attributes is not None:
-        evidence["attribute_similarity"] = attribute_cosines(graph, edges)
+        evidence["attribute_similarity"] = attribute_cosines(graph, pairs)
     return evidence

@@ -1,22 +1,21 @@
-"""GASOLINE: bi-level structure learning that deletes and inserts."""
+"""GASOLINE and GASOLINE-D: bi-level structure learning by the validation loss."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+import torch
 
 from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.engine.mutable_edges import MutableEdges
 from focusedcleaner.engine.top_pairs import Excluded, best_pairs
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
-from focusedcleaner.sanitizers.folds import Folds
-from focusedcleaner.sanitizers.iterative import IterativeSanitizer, check_edges_per_round, edges_a_round
-from focusedcleaner.sanitizers.journal import Journal, Round
-from focusedcleaner.surrogate import Implicit, InnerTraining, PairGradient
+from focusedcleaner.graph import FloatArray, Graph, IntArray, Split, no_pairs
+from focusedcleaner.sanitizers.focused import OuterLoss
+from focusedcleaner.sanitizers.iterative import Cleaning, IterativeSanitizer, Journal, Round
+from focusedcleaner.surrogate import Implicit, InnerTraining, PairGradient, Surrogate
 
 
 @dataclass(frozen=True)
@@ -26,15 +25,15 @@ class Gasoline(IterativeSanitizer):
         argmax_(u,v) (2·A_uv − 1)·∂L/∂A_uv,  L = Σ_k CE(fold k, labels) of softmax(Â²XW_k),
         W_k trained on the labelled nodes of all other folds.
 
-    Each flip, a removal or an insertion, counts against the budget; no pair is flipped twice and no node isolated. The
-    gradient of all N² pairs has a factor form and is searched in blocks.
+    Each flip, a removal or an insertion, counts against the budget; no pair is flipped twice and no node is isolated.
+    The gradient of all N² pairs is kept in factors and searched in blocks.
 
     Xu, Du, Tong: "Graph Sanitation with Application to Node Classification", WWW 2022
     (https://arxiv.org/abs/2105.09384), with the exact meta-gradient of our surrogate instead of a truncated one.
 
     Args:
-        folds: into how many folds the training and validation nodes are divided; the authors' code has 4. 1 is for one
-            training on the training nodes, validated by the validation nodes, as the FocusedCleaner paper has it.
+        folds: the number of folds of the training and validation nodes; the authors' code has 4. 1 trains once on the
+            training nodes and validates on the validation nodes, as the FocusedCleaner paper describes.
         edges_per_round: pairs flipped between two trainings; None spends the budget in 80 rounds.
         inner: the inner training: `Implicit` or `Unrolled`.
 
@@ -52,65 +51,129 @@ class Gasoline(IterativeSanitizer):
     inner: InnerTraining = field(default_factory=Implicit)
 
     def __post_init__(self) -> None:
-        check_edges_per_round(self.edges_per_round)
+        super().__post_init__()
         if self.folds < 1:
             raise InputError(f"folds must be 1 or above, not {self.folds}")
 
-    def per_round(self, budget: int) -> int:
-        return edges_a_round(self.edges_per_round, budget)
-
-    def begin(self, graph: Graph, budget: int, seed: int) -> _Flipping:
-        return _Flipping(graph, Folds(graph, self.folds, self.inner, seed), inserts=self.inserts)
+    def begin(self, graph: Graph, budget: int, seed: int) -> _Cleaning:
+        return _Cleaning(self, graph, seed)
 
 
-class _Flipping:
-    """One sanitation under way: the graph as it stands."""
+@dataclass(frozen=True)
+class GasolineD(Gasoline):
+    """Removes, step by step, the edge with the largest meta-gradient of the validation loss:
 
-    def __init__(self, graph: Graph, folds: Folds, *, inserts: bool) -> None:
-        self.graph, self.folds, self.inserts = graph, folds, inserts
-        self.evolving = MutableEdges(graph)
+        argmax_(u,v) ∂L/∂A_uv,  L = Σ_k CE(fold k, labels) of softmax(Â²XW_k),
+        W_k trained on the labelled nodes of all other folds.
 
-    def repeat(self, journal: Journal) -> None:
-        for removed, added in zip(journal.edges_by_round(), journal.added_by_round(), strict=True):
-            self.folds.repeat()
-            self._flip([*self.graph.edges[removed].tolist(), *added])
+    `Gasoline` without insertions, with the same settings. With folds = 1 it is `FocusedCleaner` without detector, test
+    loss and smoother. An edge whose removal would isolate a node stays.
+
+    Xu, Du, Tong: "Graph Sanitation with Application to Node Classification", WWW 2022
+    (https://arxiv.org/abs/2105.09384), restricted to deletions as in the FocusedCleaner paper.
+
+    >>> from focusedcleaner.datasets import synthetic
+    >>> sanitation = GasolineD().sanitize(synthetic(num_nodes=200, seed=0), budget=20)
+    >>> sanitation.method, len(sanitation.removed), len(sanitation.added)
+    ('gasoline-d', 20, 0)
+    """
+
+    name: ClassVar[str] = "gasoline-d"
+    inserts: ClassVar[bool] = False
+
+
+class _Cleaning(Cleaning):
+    """The rounds of `Gasoline` and `GasolineD`: one surrogate per fold."""
+
+    def __init__(self, cleaner: Gasoline, graph: Graph, seed: int) -> None:
+        self.graph, self.inserts = graph, cleaner.inserts
+        graphs = [graph.with_split(split) for split in fold_splits(graph, cleaner.folds, seed)]
+        self.surrogates = [Surrogate(part, inner=cleaner.inner) for part in graphs]
+        self.losses = [OuterLoss(part) for part in graphs]
+        self.current = MutableEdges(graph)
+
+    def replay(self, journal: Journal) -> None:
+        # Updating the features after each round, not once at the end, reproduces them to the last digit.
+        for removed, added in zip(journal.removed_by_round(), journal.added_by_round(), strict=True):
+            for surrogate in self.surrogates:
+                surrogate.features.now()
+            self._flip([*self.graph.edges[removed].tolist(), *added.tolist()])
 
     def round(self, journal: Journal, size: int) -> Round:
-        found = self.folds.gradient(journal.memory)
-        removable, relief = self._removals(found.gradient, size)
-        pairs, gain = self._insertions(found.gradient, size if self.inserts else 0)
-        # The largest of both kinds, removals first where they are equal.
-        best = np.argsort(-np.concatenate([relief, gain]), kind="stable")[:size]
-        gone, new = best[best < len(relief)], best[best >= len(relief)] - len(relief)
-        removed, added = removable[gone], [(int(u), int(v)) for u, v in pairs[new]]
+        """Train the surrogates, differentiate the sum of their validation losses, flip pairs."""
+        fits = [surrogate.fit(journal.memory.get(f"inner{k}")) for k, surrogate in enumerate(self.surrogates)]
+        all_nodes = torch.ones(self.graph.num_nodes, dtype=torch.bool)
+        losses = [loss.at(fitted.logits, all_nodes, 1.0) for loss, fitted in zip(self.losses, fits, strict=True)]
+        gradient = _sum(
+            [
+                surrogate.meta_gradient(fitted, logits_gradient)
+                for surrogate, fitted, (logits_gradient, _) in zip(self.surrogates, fits, losses, strict=True)
+            ]
+        )
+        removable, removal_gain = self._removals(gradient, size)
+        pairs, insertion_gain = self._insertions(gradient, size if self.inserts else 0)
+        # The largest of both kinds; of equal ones, removals first.
+        best = np.argsort(-np.concatenate([removal_gain, insertion_gain]), kind="stable")[:size]
+        first, second = best[best < len(removable)], best[best >= len(removable)] - len(removable)
+        removed, added = removable[first], pairs[second].tolist()
         self._flip([*self.graph.edges[removed].tolist(), *added])
         u, v = self.graph.edges[removed].T
-        evidence = {
-            "meta_gradient": relief[gone].tolist(),
-            "classes_u": found.classes[u].tolist(),
-            "classes_v": found.classes[v].tolist(),
+        classes = torch.stack([fitted.probabilities for fitted in fits]).mean(0)
+        scores = removal_gain[first].tolist()
+        evidence = {"meta_gradient": scores, "classes_u": classes[u].tolist(), "classes_v": classes[v].tolist()}
+        means = {
+            key: float(np.mean([parts[key] for _, parts in losses]))
+            for key in ("validation_loss", "validation_accuracy")
         }
-        trace = {"added": len(journal.added) + len(added), **found.parts}
-        return Round(removed.tolist(), relief[gone].tolist(), evidence, trace, found.memory, added, gain[new].tolist())
+        trace = {"added": len(journal.added) + len(added), **means}
+        memory = {f"inner{k}": fitted.solution.coordinates for k, fitted in enumerate(fits)}
+        return Round(removed.tolist(), scores, evidence, trace, memory, added, insertion_gain[second].tolist())
 
     def _removals(self, gradient: PairGradient, size: int) -> tuple[IntArray, FloatArray]:
-        """The edges, by their numbers in the graph, whose removal lowers the loss fastest, and how fast."""
-        slopes = gradient.edges().numpy()
-        free = np.flatnonzero(~np.isin(self.evolving.keys, self.evolving.flipped))
-        order = free[np.argsort(-slopes[free], kind="stable")]
-        places = without_isolating(order, self.evolving.edges, self.evolving.degrees, size)
-        return np.searchsorted(self.graph.edge_keys, self.evolving.keys[places]), slopes[places]
+        """Return the original edges whose removal lowers the loss fastest, and their gradients."""
+        values = gradient.edges().numpy()
+        unflipped = np.flatnonzero(~np.isin(self.current.keys, self.current.flipped))
+        order = unflipped[np.argsort(-values[unflipped], kind="stable")]
+        chosen = without_isolating(order, self.current.edges, self.current.degrees, size)
+        return np.searchsorted(self.graph.edge_keys, self.current.keys[chosen]), values[chosen]
 
     def _insertions(self, gradient: PairGradient, size: int) -> tuple[IntArray, FloatArray]:
-        """The pairs whose connection lowers the loss fastest, and how fast."""
+        """Return the pairs whose insertion lowers the loss fastest, and their negative gradients."""
         if not size:
             return no_pairs(), np.empty(0)
         front, back = gradient.factors()
-        return best_pairs(-front, back, Excluded(self.evolving.not_insertable()), size)
+        return best_pairs(-front, back, Excluded(self.current.not_insertable()), size)
 
-    def _flip(self, pairs: Iterable[Iterable[int]]) -> None:
-        touched: set[int] = set()
+    def _flip(self, pairs: list[list[int]]) -> None:
         for u, v in pairs:
-            self.evolving.flip(u, v)
-            touched |= {u, v}
-        self.folds.move_to(self.evolving, sorted(touched))
+            self.current.flip(u, v)
+        touched = sorted({node for pair in pairs for node in pair})
+        for surrogate in self.surrogates:
+            surrogate.move_to(self.current.structure(), touched)
+
+
+def _sum(gradients: list[PairGradient]) -> PairGradient:
+    """Add factored gradients over one structure, by concatenating the columns of their factors."""
+    left, right = (torch.cat([getattr(part, side) for part in gradients], 1) for side in ("left", "right"))
+    return PairGradient(gradients[0].structure, left, right)
+
+
+def fold_splits(graph: Graph, number: int, seed: int) -> list[Split]:
+    """Return one split per fold of the labelled nodes: validation on the fold, training on all others.
+
+    Each class is spread over the folds as evenly as possible.
+    """
+    assert graph.split is not None
+    assert graph.labels is not None
+    if number == 1:
+        if not len(graph.split.val):
+            raise InputError("the split has no validation node: with folds=1 there is nothing to validate on")
+        return [graph.split]
+    known = np.concatenate([graph.split.train, graph.split.val])
+    if len(known) < number:
+        raise InputError(f"there are {len(known)} labelled nodes, too few for {number} folds")
+    shuffled = np.random.default_rng(seed).permutation(known)
+    by_class = shuffled[np.argsort(graph.labels[shuffled], kind="stable")]
+    fold = np.empty(graph.num_nodes, dtype=np.int64)
+    fold[by_class] = np.arange(len(known)) % number
+    return [Split(known[fold[known] != part], known[fold[known] == part], graph.split.test) for part in range(number)]

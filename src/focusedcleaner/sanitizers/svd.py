@@ -1,4 +1,4 @@
-"""SVD: edges that a low-rank approximation of the adjacency matrix does not have."""
+"""SVD: removes edges with little weight in a low-rank approximation of the adjacency matrix."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from focusedcleaner.engine.operators import scaled_adjacency
 from focusedcleaner.engine.spectral import leading
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
-from focusedcleaner.sanitizers.filters import Filter, Suspicion
+from focusedcleaner.sanitizers.filters import EdgeScores, Filter
 
 
 @dataclass(frozen=True)
 class SVD(Filter):
-    """Removes the edges that the best approximation of the adjacency matrix of rank r makes least of:
+    """Removes the edges with the smallest weight in the best rank-r approximation of the adjacency matrix:
 
         M ≈ U_r Σ_r V_rᵀ = M_r,  score(u, v) = −(M_r)_uv / √((|M|_r)_uu·(|M|_r)_vv),  M = D^-½(A + I)D^-½.
 
-    M is symmetric, so that its singular vectors are eigenvectors: (M_r)_uv = Σ_k λ_k·q_uk·q_vk over the r eigenvalues
-    of largest modulus, computed at the edges alone, and |M|_r is the same with |λ_k|. The paper has M = A and no
-    denominator, and puts M_r in the place of A; here it only says which edges go.
+    M is symmetric, so its singular vectors are eigenvectors: (M_r)_uv = Σ_k λ_k·q_uk·q_vk over the r eigenvalues of
+    largest modulus, computed at the edges only; |M|_r is the same with |λ_k|. The paper has M = A without denominator,
+    and replaces A by M_r; here M_r only decides which edges are removed.
 
     Entezari, Al-Sayouri, Darvishzadeh, Papalexakis: "All You Need Is Low (Rank): Defending Against Adversarial Attacks
     on Graphs", WSDM 2020 (https://doi.org/10.1145/3336191.3371789).
 
     Args:
         rank: r; at most N.
-        normalized: whether M is the normalized matrix and the denominator is there; False is the paper's M = A.
+        normalized: whether M is the normalized matrix, with the denominator; False is the paper's M = A.
 
     >>> from focusedcleaner.datasets import synthetic
     >>> sanitation = SVD(rank=5).sanitize(synthetic(num_nodes=200, seed=0), budget=20)
@@ -46,7 +46,7 @@ class SVD(Filter):
         if self.rank < 1:
             raise InputError(f"rank must be 1 or above, not {self.rank}")
 
-    def suspicion(self, graph: Graph, seed: int) -> Suspicion:
+    def score_edges(self, graph: Graph, seed: int) -> EdgeScores:
         matrix = scaled_adjacency(graph) if self.normalized else graph.adjacency()
         values, vectors = leading(matrix, min(self.rank, graph.num_nodes))
         u, v = graph.edges.T
@@ -54,4 +54,4 @@ class SVD(Filter):
         if self.normalized:
             lengths = np.sqrt((np.square(vectors) * np.abs(values)).sum(axis=1))
             weights = weights / np.maximum(lengths[u] * lengths[v], 1e-12)
-        return Suspicion(-weights, {"low_rank_weight": weights})
+        return EdgeScores(-weights, {"low_rank_weight": weights})

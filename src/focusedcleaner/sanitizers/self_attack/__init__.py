@@ -1,4 +1,4 @@
-"""Self-attack: learn what planted edges look like by planting some."""
+"""Self-attack: learns what planted edges look like by planting some."""
 
 from focusedcleaner.sanitizers.self_attack.detector import PlantedEdges
 from focusedcleaner.sanitizers.self_attack.sanitizer import SelfAttack

@@ -1,4 +1,4 @@
-"""From suspicion to probability: attack the graph without the suspects, learn to recognize it, suspect again."""
+"""The EM loop of self-attack: attack the graph without the suspects, learn to recognize planted edges, repeat."""
 
 from __future__ import annotations
 
@@ -15,180 +15,165 @@ from focusedcleaner.graph import FloatArray, Graph, IntArray, Split
 from focusedcleaner.sanitizers.self_attack.attackers import Attacker
 from focusedcleaner.sanitizers.self_attack.prior_shift import correct_prior_shift
 
-SLOW = ("unrolled", "minmax")
-"""Attackers that all but the last rounds do without, if there are others: those only find out what to take out."""
-LEAST_PLANTED = 0.03
-"""Share of the edges that a simulated attacker plants at least: a learner needs examples."""
-FIRST_PLANTED = 0.1
-"""The same in the first round, when nothing is known yet."""
-FIRST_CUT = 0.3
-"""Share of the edges that the first round takes out: more than an attacker plants."""
+SLOW_ATTACKERS = ("unrolled", "minmax")
+"""Attackers simulated only in the last rounds if there are others: earlier rounds only decide what to remove."""
+MIN_PLANTED_SHARE = 0.03
+"""Smallest share of the edges that a simulated attacker plants: the classifier needs examples."""
+FIRST_PLANTED_SHARE = 0.1
+"""Share of the edges planted in the first round, before there is an estimate."""
+FIRST_REMOVED_SHARE = 0.3
+"""Share of the edges removed in the first round: more than an attacker plants."""
 MARGIN, WIDER_MARGIN = 1.05, 1.2
-"""A round takes out so many times the edges that it draws. What is planted and stays is taught as genuine, so that
-errors could only make the number smaller; taking out a few more pushes the other way. The wider margin is for graphs
-whose attackers can't rehearse elsewhere (`rehearsed`)."""
-KEPT = 3
-"""Rounds, the last ones, whose opinions are averaged."""
-FEWEST_IN_EXCHANGE = 0.5
-"""Validation nodes, as a share of the training nodes, that are enough to stand in for them."""
-GENUINE_SHOWN, MOST_GENUINE = 0.5, 100_000
-"""Share of an attacked graph's genuine edges that the learner sees, and their largest number: every attacker leaves
-nearly the same ones, so that a sample of each will do."""
+"""Over-removal factor: edges removed before the simulated attacks, relative to those drawn. A planted edge that stays
+is a wrong example of a genuine one and biases the count downwards; removing a few more edges counteracts that. The
+wider margin is for graphs whose `rehearsal_split` is the split itself."""
+AVERAGED_ROUNDS = 3
+"""The last rounds, whose posteriors are averaged."""
+MIN_VALIDATION_RATIO = 0.5
+"""Smallest ratio of validation to training nodes at which the two are swapped for the rehearsal."""
+GENUINE_SHARE, MAX_GENUINE = 0.5, 100_000
+"""Share and largest number of an attacked graph's genuine edges in the training set: all attacked graphs have nearly
+the same ones."""
 
 
 @dataclass(frozen=True)
 class Posterior:
-    """What a round makes of every edge."""
+    """The posterior of one round (the result of an E-step)."""
 
     planted: FloatArray
-    """E probabilities."""
-    shares: FloatArray
-    """How common the edges of each kind are: genuine ones, then those of each attacker."""
+    """Probability of each of E edges of being planted."""
+    priors: FloatArray
+    """Estimated class shares: genuine edges, then those of each attacker."""
 
     @property
-    def number(self) -> float:
-        """How many edges are planted, by expectation."""
+    def expected(self) -> float:
+        """Expected number of planted edges."""
         return float(self.planted.sum())
 
 
 @dataclass(frozen=True)
 class PlantedEdgeClassifier:
-    """What a round has learnt: tells planted edges from genuine ones in any graph over the same nodes."""
+    """The classifier of one round (the result of an M-step): tells genuine edges from those of each attacker."""
 
-    learner: HistGradientBoostingClassifier | None
-    """None where there was nothing to learn from: then everything looks genuine."""
-    trained: FloatArray
-    """How common each kind of edges was where it learnt."""
+    model: HistGradientBoostingClassifier | None
+    """None if no edge could be planted: then every edge counts as genuine."""
+    class_shares: FloatArray
+    """Share of each class in the training set."""
 
-    def opinion(self, clues: EdgeFeatures) -> Posterior:
-        """What it makes of a graph's edges by their clues."""
-        if self.learner is None:
-            return Posterior(np.zeros(len(clues.table)), self.trained)
-        present = self.learner.classes_
-        found = correct_prior_shift(self.learner.predict_proba(clues.table), self.trained[present])
-        shares = np.zeros(len(self.trained))
-        shares[present] = found.shares
-        return Posterior(1 - found.posterior[:, 0], shares)
+    def posterior(self, features: EdgeFeatures) -> Posterior:
+        """E-step: return the posterior of a graph's edges, corrected for prior shift."""
+        if self.model is None:
+            return Posterior(np.zeros(len(features.table)), self.class_shares)
+        present = self.model.classes_
+        probabilities = self.model.predict_proba(features.table)
+        posterior, present_priors = correct_prior_shift(probabilities, self.class_shares[present])
+        priors = np.zeros(len(self.class_shares))
+        priors[present] = present_priors
+        return Posterior(1 - posterior[:, 0], priors)
 
 
-def mean_posterior(opinions: list[Posterior]) -> FloatArray:
-    """The mean of the last `KEPT` rounds' probabilities."""
-    mean: FloatArray = np.mean([opinion.planted for opinion in opinions[-KEPT:]], axis=0)
+def mean_posterior(posteriors: list[Posterior]) -> FloatArray:
+    """Return each edge's mean probability of being planted over the last `AVERAGED_ROUNDS` rounds."""
+    mean: FloatArray = np.mean([posterior.planted for posterior in posteriors[-AVERAGED_ROUNDS:]], axis=0)
     return mean
 
 
-@dataclass(frozen=True)
 class PlantedEdgeEM:
-    """Stochastic expectation-maximization: which edges of a graph were planted?
+    """Stochastic expectation-maximization of which edges of a graph were planted.
 
-    A round draws the planted edges from the opinion of the round before, takes them out, lets each attacker plant as
-    many in what is left, and trains a classifier to tell genuine edges from those of each attacker by their clues. Its
-    opinion of the real graph's edges, corrected for how common each kind is there (`correct_prior_shift`),
-    is its result.
+    A round draws the planted edges from the previous posterior, removes them, lets each attacker plant as many in the
+    rest, and trains a classifier on these examples (M-step). The classifier's posterior of the real graph's edges,
+    corrected for prior shift, is the result (E-step). The first round has no posterior: it removes the edges whose
+    endpoints agree least in class and attributes.
 
-    The simulated attackers work on another split (`rehearsed`): what is planted and stayed in the graph is then not
-    where they plant, at the training nodes, and is not taught as what genuine edges look like there.
-
-    The first round has no opinion to draw from: it takes out the edges whose ends agree least in class and attributes.
+    The simulated attackers work on another split (`rehearsal_split`). They plant at training nodes, where planted edges
+    that were not removed would be taught as genuine; on the other split there are none at these nodes.
 
     Args:
         graph: as the defender sees it.
         attackers: by name.
-        rounds: how many there will be; the slow attackers take part in the last `KEPT`.
-        trees: of the classifier.
-        seed: fixes everything random.
+        rounds: number of rounds; `SLOW_ATTACKERS` take part in the last `AVERAGED_ROUNDS`.
+        trees: boosting iterations of the classifier.
+        seed: seed of all random draws.
     """
 
-    graph: Graph
-    attackers: Mapping[str, Attacker]
-    rounds: int
-    trees: int
-    seed: int
-    examiner: EdgeFeatureExtractor
-    rehearsal: EdgeFeatureExtractor
-    """Looks at the graphs that the simulated attackers have poisoned."""
-    clues: EdgeFeatures
+    def __init__(self, graph: Graph, attackers: Mapping[str, Attacker], *, rounds: int, trees: int, seed: int) -> None:
+        self.graph, self.attackers, self.rounds, self.trees, self.seed = graph, attackers, rounds, trees, seed
+        self.extractor = EdgeFeatureExtractor(graph)
+        self.rehearsal_extractor = EdgeFeatureExtractor(graph.with_split(rehearsal_split(graph, seed)))
+        """Extracts the features of the graphs poisoned by simulated attackers."""
+        self.features = self.extractor.clues(graph)
 
-    @classmethod
-    def of(
-        cls, graph: Graph, attackers: Mapping[str, Attacker], *, rounds: int, trees: int, seed: int
-    ) -> PlantedEdgeEM:
-        """Look at the graph once; all rounds use the clues."""
-        examiner, rehearsal = (
-            EdgeFeatureExtractor(graph),
-            EdgeFeatureExtractor(graph.with_split(rehearsed(graph, seed))),
-        )
-        return cls(graph, attackers, rounds, trees, seed, examiner, rehearsal, examiner.clues(graph))
-
-    def concluded(self) -> FloatArray:
-        """Go through all rounds; the mean opinion of the last ones, E probabilities."""
-        opinions: list[Posterior] = []
+    def run(self) -> FloatArray:
+        """Run all rounds; return the mean posterior of the last ones, E probabilities."""
+        posteriors: list[Posterior] = []
         for number in range(self.rounds):
-            opinions.append(self.round(number, opinions[-1] if opinions else None))
-        return mean_posterior(opinions)
+            posteriors.append(self.round(number, posteriors[-1] if posteriors else None))
+        return mean_posterior(posteriors)
 
-    def trained(self) -> PlantedEdgeClassifier:
-        """Go through all rounds; the classifier of the last one."""
+    def fit_classifier(self) -> PlantedEdgeClassifier:
+        """Run all rounds; return the classifier of the last one."""
         posterior = None
         for number in range(self.rounds):
-            classifier = self.judge(number, posterior)
-            posterior = classifier.opinion(self.clues)
+            classifier = self.m_step(number, posterior)
+            posterior = classifier.posterior(self.features)
         return classifier
 
-    def first_suspicion(self) -> FloatArray:
-        """A rough score of every edge: disagreement in class, seen both ways, and in attributes."""
-        score = -self.clues["agreement"]
-        if self.examiner.attributes is not None:
-            score = score - self.clues["agreement_by_attributes"] - 8 * self.clues["attribute_similarity"]
+    def initial_scores(self) -> FloatArray:
+        """Return a rough suspicion score of every edge: disagreement in class and attributes."""
+        score = -self.features["agreement"]
+        if self.extractor.attributes is not None:
+            score = score - self.features["agreement_by_attributes"] - 8 * self.features["attribute_similarity"]
         return score
 
-    def round(self, number: int, before: Posterior | None) -> Posterior:
-        """Round ``number``, from 0 on; it depends on the seed, its number and the opinion before alone."""
-        return self.judge(number, before).opinion(self.clues)
+    def round(self, number: int, previous: Posterior | None) -> Posterior:
+        """Run round ``number``, from 0; it depends only on the seed, the number and the previous posterior."""
+        return self.m_step(number, previous).posterior(self.features)
 
-    def judge(self, number: int, before: Posterior | None) -> PlantedEdgeClassifier:
-        """What round ``number`` learns."""
+    def m_step(self, number: int, previous: Posterior | None) -> PlantedEdgeClassifier:
+        """Remove suspects, simulate the attackers on the rest and train the classifier of round ``number``."""
         rng = np.random.default_rng([self.seed, number])
-        if before is None:
-            wanted, order = int(FIRST_CUT * self.graph.num_edges), np.argsort(-self.first_suspicion())
-            expected = FIRST_PLANTED * self.graph.num_edges
+        if previous is None:
+            size, order = int(FIRST_REMOVED_SHARE * self.graph.num_edges), np.argsort(-self.initial_scores())
+            expected = FIRST_PLANTED_SHARE * self.graph.num_edges
         else:
-            drawn = rng.random(self.graph.num_edges) < before.planted
-            margin = WIDER_MARGIN if self.rehearsal.split == self.graph.split else MARGIN
-            wanted, order = int(margin * drawn.sum()), np.argsort(-(drawn + before.planted / 2), kind="stable")
-            expected = before.number
-        gone = without_isolating(order[:wanted], self.graph.edges, self.graph.degrees, wanted)
-        rest = self.graph.without_edges(self.graph.edges[gone])
-        left_out = SLOW if number < self.rounds - KEPT and not set(SLOW).issuperset(self.attackers) else ()
-        table, kinds = self._examples(rest, int(max(expected, LEAST_PLANTED * self.graph.num_edges, 2)), left_out, rng)
-        return self._learned(table, kinds, number)
+            drawn = rng.random(self.graph.num_edges) < previous.planted
+            margin = WIDER_MARGIN if self.rehearsal_extractor.split == self.graph.split else MARGIN
+            size, order = int(margin * drawn.sum()), np.argsort(-(drawn + previous.planted / 2), kind="stable")
+            expected = previous.expected
+        removed = without_isolating(order[:size], self.graph.edges, self.graph.degrees, size)
+        rest = self.graph.without_edges(self.graph.edges[removed])
+        skip_slow = number < self.rounds - AVERAGED_ROUNDS and not set(SLOW_ATTACKERS).issuperset(self.attackers)
+        budget = int(max(expected, MIN_PLANTED_SHARE * self.graph.num_edges, 2))
+        table, classes = self._training_set(rest, budget, SLOW_ATTACKERS if skip_slow else (), rng)
+        return self._fit(table, classes, number)
 
-    def _examples(
-        self, rest: Graph, budget: int, left_out: Collection[str], rng: np.random.Generator
-    ) -> tuple[FloatArray, NDArray[np.int64]]:
-        """EdgeFeatures of genuine and planted edges, and who planted them: 0 for nobody."""
-        guessed = replace(rest, labels=self._guessed_labels(), split=self.rehearsal.split)
-        tables, kinds = [], []
-        for kind, (name, attacker) in enumerate(self.attackers.items(), start=1):
-            if name in left_out:
+    def _training_set(
+        self, rest: Graph, budget: int, skipped: Collection[str], rng: np.random.Generator
+    ) -> tuple[FloatArray, IntArray]:
+        """Return the features of genuine and planted edges, and their classes: 0 genuine, k planted by attacker k."""
+        attacked = replace(rest, labels=self._predicted_labels(), split=self.rehearsal_extractor.split)
+        tables, classes = [], []
+        for number, (name, attacker) in enumerate(self.attackers.items(), start=1):
+            if name in skipped:
                 continue
-            poisoned = rest.with_edges(attacker(guessed, budget, rng))
-            who = np.where(np.isin(poisoned.edge_keys, rest.edge_keys), 0, kind)
-            shown = _sample(who, rng)
-            tables.append(self.rehearsal.clues(poisoned).table[shown])
-            kinds.append(who[shown])
-        return np.concatenate(tables), np.concatenate(kinds)
+            poisoned = rest.with_edges(attacker(attacked, budget, rng))
+            edge_classes = np.where(rest.has_edges(poisoned.edges), 0, number)
+            rows = _sample_rows(edge_classes, rng)
+            tables.append(self.rehearsal_extractor.clues(poisoned).table[rows])
+            classes.append(edge_classes[rows])
+        return np.concatenate(tables), np.concatenate(classes)
 
-    def _guessed_labels(self) -> IntArray:
-        """What an attacker knows: every node's class. Here, the likeliest where it is unknown."""
-        guess: IntArray = self.clues.classes.argmax(axis=1)
-        return np.where(self.examiner.labels >= 0, self.examiner.labels, guess)
+    def _predicted_labels(self) -> IntArray:
+        """Return the known labels, and predictions for all other nodes: attackers know every label."""
+        predicted: IntArray = self.features.classes.argmax(axis=1)
+        return np.where(self.extractor.labels >= 0, self.extractor.labels, predicted)
 
-    def _learned(self, table: FloatArray, kinds: NDArray[np.int64], number: int) -> PlantedEdgeClassifier:
-        shares = np.bincount(kinds, minlength=len(self.attackers) + 1) / len(kinds)
-        if not kinds.any():  # no room for a single planted edge: nothing can be learnt
+    def _fit(self, table: FloatArray, classes: IntArray, number: int) -> PlantedEdgeClassifier:
+        shares = np.bincount(classes, minlength=len(self.attackers) + 1) / len(classes)
+        if not classes.any():  # the graph had no room for a planted edge
             return PlantedEdgeClassifier(None, shares)
-        learner = HistGradientBoostingClassifier(
+        model = HistGradientBoostingClassifier(
             max_iter=self.trees,
             learning_rate=0.08,
             max_leaf_nodes=15,
@@ -198,29 +183,31 @@ class PlantedEdgeEM:
             early_stopping=False,
             random_state=(self.seed + number) % 2**32,
         )
-        return PlantedEdgeClassifier(learner.fit(table, kinds), shares)
+        return PlantedEdgeClassifier(model.fit(table, classes), shares)
 
 
-def rehearsed(graph: Graph, seed: int) -> Split:
-    """The split on which simulated attackers work: training and validation nodes are exchanged. Attackers gather at
-    training nodes, and there is no real poison at these. As many train as before where there are enough; the split
-    itself where too few nodes validate or there are no attributes (docs/self-attack.md says why).
+def rehearsal_split(graph: Graph, seed: int) -> Split:
+    """Return the split on which simulated attackers work: training and validation nodes are swapped.
+
+    Attackers plant at training nodes, and there is no real poison at the swapped ones. The training set keeps its size
+    if there are enough validation nodes. The split is unchanged if there are too few of them or the graph has no
+    attributes (docs/self-attack.md says why).
 
     >>> from focusedcleaner.datasets import synthetic
     >>> graph = synthetic(num_nodes=100, seed=0)
-    >>> np.intersect1d(rehearsed(graph, 0).train, graph.split.train)
+    >>> np.intersect1d(rehearsal_split(graph, 0).train, graph.split.train)
     array([], dtype=int64)
     """
     assert graph.split is not None
     train, val = graph.split.train, graph.split.val
-    if graph.attributes is None or len(val) < FEWEST_IN_EXCHANGE * len(train):
+    if graph.attributes is None or len(val) < MIN_VALIDATION_RATIO * len(train):
         return graph.split
     chosen = np.random.default_rng(seed).permutation(val)[: len(train)]
     return Split(np.sort(chosen), np.sort(np.concatenate([train, np.setdiff1d(val, chosen)])), graph.split.test)
 
 
-def _sample(who: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """The planted edges and a sample of the others, by number."""
-    genuine = np.flatnonzero(who == 0)
-    shown = rng.choice(genuine, min(int(GENUINE_SHOWN * len(genuine)), MOST_GENUINE), replace=False)
-    return np.sort(np.concatenate([shown, np.flatnonzero(who)]))
+def _sample_rows(classes: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return the rows of all planted edges and of a sample of the genuine ones."""
+    genuine = np.flatnonzero(classes == 0)
+    sample = rng.choice(genuine, min(int(GENUINE_SHARE * len(genuine)), MAX_GENUINE), replace=False)
+    return np.sort(np.concatenate([sample, np.flatnonzero(classes)]))

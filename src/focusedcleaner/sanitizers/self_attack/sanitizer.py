@@ -1,4 +1,4 @@
-"""Self-attack: learn what planted edges look like by planting some, and count them."""
+"""Self-attack: learns what planted edges look like by planting some, and estimates their number."""
 
 from __future__ import annotations
 
@@ -15,38 +15,39 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph
 from focusedcleaner.io.checkpoint import Checkpoint
 from focusedcleaner.registry import EdgeScorer
-from focusedcleaner.sanitizers.base import Estimate, Findings, FindingsSoFar, Progress, Sanitizer
-from focusedcleaner.sanitizers.self_attack.attackers import SIMULATED, attackers
-from focusedcleaner.sanitizers.self_attack.em import KEPT, PlantedEdgeEM, Posterior, mean_posterior
+from focusedcleaner.sanitizers.base import Estimate, InterruptedSelection, Progress, Sanitizer, Selection, no_scores
+from focusedcleaner.sanitizers.self_attack.attackers import DEFAULT_ATTACKERS, attackers_by_name
+from focusedcleaner.sanitizers.self_attack.em import AVERAGED_ROUNDS, PlantedEdgeEM, Posterior, mean_posterior
 
-_SPREAD = 1.645
-"""Standard deviations on either side of an interval that holds 90 % of a normal distribution."""
+_Z90 = 1.645
+"""Half-width, in standard deviations, of an interval that holds 90 % of a normal distribution."""
 
 
 @dataclass(frozen=True)
 class SelfAttack(Sanitizer):
-    """Attacks the partly cleaned graph itself, learns to recognize what was planted, and judges the real edges by it:
+    """Attacks the partly cleaned graph itself, learns to recognize planted edges, and scores the real edges:
 
-        q ← P(planted | clues) by a classifier of the edges that attackers plant in G − Z,  Z drawn from the last q,
+        q ← P(planted | features) by a classifier trained on the edges that attackers plant in G − Z,
+        Z drawn from the previous q,
 
-    corrected for how common planted edges are in G itself. The edges of largest q go;
-    with ``budget="auto"`` those of q > threshold: a planted edge does a GNN more harm than a genuine one does it good,
-    by a factor of (1 − threshold)/threshold.
+    corrected for prior shift, since G has another share of planted edges than the training set. The edges with the
+    largest q are removed; with ``budget="auto"``, those with q > threshold: a planted edge harms a GNN more than a
+    genuine one helps it, by a factor of (1 − threshold)/threshold.
 
-    The correction is that of Saerens, Latinne, Decaestecker: "Adjusting the Outputs of a Classifier to New a Priori
-    Probabilities: A Simple Procedure", Neural Computation 2002. How it works, where it fails: docs/self-attack.md.
+    The correction is from Saerens, Latinne, Decaestecker: "Adjusting the Outputs of a Classifier to New a Priori
+    Probabilities: A Simple Procedure", Neural Computation 2002. How it works and where it fails: docs/self-attack.md.
 
     Args:
-        rounds: how often the graph is attacked; q is the mean of the last three rounds, and only these have the slow
-            attackers unrolled and minmax.
-        attackers: who is simulated, by commas: mettack, unrolled, minmax, targeted, dice, random, stealthy.
-        trees: of the classifier (histogram gradient boosting).
-        threshold: the probability from which on an edge goes when the budget is the method's own choice.
+        rounds: EM rounds; q is the mean of the last three, and only these simulate the slow attackers unrolled and
+            minmax.
+        attackers: simulated attackers, by commas: mettack, unrolled, minmax, targeted, dice, random, stealthy.
+        trees: boosting iterations of the classifier (histogram gradient boosting).
+        threshold: on q, for the budget "auto".
 
     >>> from focusedcleaner.attacks import attack
     >>> from focusedcleaner.datasets import synthetic
     >>> poisoned = attack("dice").poison(synthetic(num_nodes=200, homophily=0.9, seed=0), budget=40).graph
-    >>> sanitation = SelfAttack(rounds=2, trees=20).sanitize(poisoned, budget=20)
+    >>> sanitation = SelfAttack(rounds=2, trees=20, attackers="dice,random").sanitize(poisoned, budget=20)
     >>> len(sanitation.removed), sanitation.estimate.number > 5
     (20, True)
     """
@@ -54,55 +55,57 @@ class SelfAttack(Sanitizer):
     name: ClassVar[str] = "self-attack"
 
     rounds: int = 7
-    attackers: str = SIMULATED
+    attackers: str = DEFAULT_ATTACKERS
     trees: int = 60
     threshold: float = 0.15
 
     def __post_init__(self) -> None:
-        attackers(self.attackers)
+        attackers_by_name(self.attackers)
         if min(self.rounds, self.trees) < 1 or not 0 <= self.threshold <= 1:
-            raise InputError("rounds and trees must be 1 or above, and threshold lies between 0 and 1")
+            raise InputError("rounds and trees must be 1 or above, and threshold must lie between 0 and 1")
 
     @property
     def chooses_budget(self) -> bool:
         return True
 
-    def find(
+    def select_edges(
         self, graph: Graph, budget: int | None, *, seed: int, progress: Progress | None, checkpoint: Path | None
-    ) -> Findings:
-        keeper = Checkpoint(checkpoint, graph=graph.fingerprint(), budget=budget, seed=seed, settings=self.settings())
-        opinions = _opinions(keeper.load())
-        goal = graph.num_edges if budget is None else budget
-        inquiry: PlantedEdgeEM | None = None
+    ) -> Selection:
+        saved = Checkpoint(checkpoint, graph=graph.fingerprint(), budget=budget, seed=seed, settings=self.settings())
+        posteriors = _posteriors(saved.load())
+        total = graph.num_edges if budget is None else budget
+        em: PlantedEdgeEM | None = None
         try:
-            inquiry = PlantedEdgeEM.of(
-                graph, attackers(self.attackers), rounds=self.rounds, trees=self.trees, seed=seed
-            )
-            while len(opinions) < self.rounds:
-                opinions = [*opinions, inquiry.round(len(opinions), opinions[-1] if opinions else None)]
-                keeper.save(_arrays(opinions))
+            em = self._em(graph, seed)
+            while len(posteriors) < self.rounds:
+                posteriors = [*posteriors, em.round(len(posteriors), posteriors[-1] if posteriors else None)]
+                saved.save(_arrays(posteriors))
                 if progress is not None:
-                    progress(goal * len(opinions) // self.rounds, goal)
+                    progress(total * len(posteriors) // self.rounds, total)
         except KeyboardInterrupt:
-            if inquiry is None or not opinions:
-                raise FindingsSoFar(Findings(np.empty(0, dtype=np.int64), np.empty(0))) from None
-            raise FindingsSoFar(self._findings(inquiry, opinions, budget, seed)) from None
-        return self._findings(inquiry, opinions, budget, seed)
+            if em is None or not posteriors:
+                raise InterruptedSelection(Selection(np.empty(0, dtype=np.int64), no_scores())) from None
+            raise InterruptedSelection(self._selection(em, posteriors, budget)) from None
+        return self._selection(em, posteriors, budget)
 
     def edge_scorer(self, graph: Graph, *, seed: int = 0) -> EdgeScorer:
-        """The classifier of the last round, trained on this graph, as a function of any graph over the same nodes."""
-        inquiry = PlantedEdgeEM.of(graph, attackers(self.attackers), rounds=self.rounds, trees=self.trees, seed=seed)
-        classifier = inquiry.trained()
+        """Return the last round's classifier, trained on ``graph``, as a scorer of graphs over the same nodes."""
+        em = self._em(graph, seed)
+        classifier = em.fit_classifier()
 
         def score(trial: Graph) -> FloatArray:
-            return classifier.opinion(inquiry.examiner.clues(trial)).planted
+            return classifier.posterior(em.extractor.clues(trial)).planted
 
         return score
 
-    def _findings(self, inquiry: PlantedEdgeEM, opinions: list[Posterior], budget: int | None, seed: int) -> Findings:
-        graph, clues = inquiry.graph, inquiry.clues
-        planted = mean_posterior(opinions)
-        order = np.lexsort((-inquiry.first_suspicion(), -planted))
+    def _em(self, graph: Graph, seed: int) -> PlantedEdgeEM:
+        attackers = attackers_by_name(self.attackers)
+        return PlantedEdgeEM(graph, attackers, rounds=self.rounds, trees=self.trees, seed=seed)
+
+    def _selection(self, em: PlantedEdgeEM, posteriors: list[Posterior], budget: int | None) -> Selection:
+        graph, features = em.graph, em.features
+        planted = mean_posterior(posteriors)
+        order = np.lexsort((-em.initial_scores(), -planted))
         if budget is None:
             order = order[planted[order] > self.threshold]
         size = len(order) if budget is None else budget
@@ -110,37 +113,42 @@ class SelfAttack(Sanitizer):
         u, v = graph.edges[removed].T
         evidence = {
             "planted": planted[removed],
-            "class_agreement": np.exp(clues["agreement"][removed]),
-            "training_ends": clues["training_ends"][removed].astype(np.int64),
-            "classes_u": clues.classes[u],
-            "classes_v": clues.classes[v],
+            "class_agreement": np.exp(features["agreement"][removed]),
+            "training_ends": features["training_ends"][removed].astype(np.int64),
+            "classes_u": features.classes[u],
+            "classes_v": features.classes[v],
         }
-        kinds = ("genuine", *inquiry.attackers)
+        priors = np.array([posterior.priors for posterior in posteriors])
         trace = {
-            "round": np.arange(1, len(opinions) + 1),
-            "estimated_planted": np.array([opinion.number for opinion in opinions]),
-            **{f"share_{kind}": np.array([o.shares[place] for o in opinions]) for place, kind in enumerate(kinds)},
+            "round": np.arange(1, len(posteriors) + 1),
+            "estimated_planted": np.array([posterior.expected for posterior in posteriors]),
+            **{f"share_{name}": column for name, column in zip(("genuine", *em.attackers), priors.T, strict=True)},
         }
-        return Findings(removed, planted[removed], evidence, trace, estimate=estimated(planted, opinions[-KEPT:]))
+        estimate = estimate_planted(planted, posteriors[-AVERAGED_ROUNDS:])
+        return Selection(removed, planted[removed], evidence, trace, estimate=estimate)
 
 
-def estimated(planted: FloatArray, opinions: list[Posterior]) -> Estimate:
-    """How many edges are planted, with an interval: chance within an opinion, and disagreement between opinions."""
+def estimate_planted(planted: FloatArray, posteriors: list[Posterior]) -> Estimate:
+    """Estimate the number of planted edges.
+
+    The interval adds the variance of the posterior to the variance between rounds.
+    """
     number = float(planted.sum())
-    variance = float((planted * (1 - planted)).sum()) + float(np.var([opinion.number for opinion in opinions]))
-    half = _SPREAD * variance**0.5
+    variance = float((planted * (1 - planted)).sum()) + float(np.var([posterior.expected for posterior in posteriors]))
+    half = _Z90 * variance**0.5
     return Estimate(number, max(number - half, 0.0), min(number + half, float(len(planted))))
 
 
-def _arrays(opinions: list[Posterior]) -> dict[str, NDArray[Any]]:
+def _arrays(posteriors: list[Posterior]) -> dict[str, NDArray[Any]]:
+    """Return the posteriors as named arrays, for a checkpoint."""
     return {
-        "planted": np.array([opinion.planted for opinion in opinions]),
-        "shares": np.array([opinion.shares for opinion in opinions]),
+        "planted": np.array([posterior.planted for posterior in posteriors]),
+        "shares": np.array([posterior.priors for posterior in posteriors]),
     }
 
 
-def _opinions(arrays: Mapping[str, NDArray[Any]]) -> list[Posterior]:
-    """The opinions that `_arrays` was made of; none of none."""
+def _posteriors(arrays: Mapping[str, NDArray[Any]]) -> list[Posterior]:
+    """Restore the posteriors from `_arrays`; an empty mapping gives none."""
     if not arrays:
         return []
-    return [Posterior(planted, shares) for planted, shares in zip(arrays["planted"], arrays["shares"], strict=True)]
+    return [Posterior(planted, priors) for planted, priors in zip(arrays["planted"], arrays["shares"], strict=True)]

@@ -1,0 +1,63 @@
+"""The EM loop: reproducibility and the rehearsal split."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from focusedcleaner.datasets import synthetic
+from focusedcleaner.graph import Graph, IntArray, Split
+from focusedcleaner.sanitizers.self_attack.attackers import ATTACKERS, attackers_by_name
+from focusedcleaner.sanitizers.self_attack.em import PlantedEdgeEM, rehearsal_split
+
+
+def test_same_seed_same_posterior(poisoned: Graph) -> None:
+    seen = poisoned.without_test_labels()
+    em = PlantedEdgeEM(seen, attackers_by_name("random,dice"), rounds=2, trees=10, seed=5)
+    one, other = em.round(0, None), em.round(0, None)
+    assert (one.planted == other.planted).all()
+    assert ((one.planted >= 0) & (one.planted <= 1)).all()
+    assert one.priors.sum() == pytest.approx(1)
+    assert (em.round(1, one).planted == em.round(1, other).planted).all()
+
+
+def resplit(graph: Graph, train: int, val: int) -> Graph:
+    """The graph with its first nodes training, the next validating."""
+    nodes = np.arange(graph.num_nodes)
+    return graph.with_split(Split(nodes[:train], nodes[train : train + val], nodes[train + val :]))
+
+
+@pytest.mark.parametrize(("train", "val"), [(20, 20), (20, 60), (20, 10)])
+def test_the_rehearsal_swaps_training_and_validation_nodes(train: int, val: int) -> None:
+    graph = resplit(synthetic(num_nodes=200, seed=1), train, val)
+    other = rehearsal_split(graph, seed=3)
+    assert graph.split is not None
+    assert len(other.train) == min(train, val)
+    assert np.isin(other.train, graph.split.val).all()
+    assert (np.union1d(other.train, other.val) == np.arange(train + val)).all()
+    assert len(np.intersect1d(other.train, other.val)) == 0
+    assert (other.test == graph.split.test).all()
+
+
+@pytest.mark.parametrize("val", [0, 9])
+def test_the_rehearsal_keeps_the_split_with_too_few_validation_nodes(val: int) -> None:
+    graph = resplit(synthetic(num_nodes=200, seed=1), 20, val)
+    assert rehearsal_split(graph, seed=0) == graph.split
+
+
+def test_training_examples_come_from_the_rehearsal_split() -> None:
+    """Simulated attackers see validation nodes as training nodes, and features are extracted with that split."""
+    graph = synthetic(num_nodes=200, seed=1)
+    seen = graph.without_test_labels()
+    splits = []
+
+    def spying(attacked: Graph, budget: int, rng: np.random.Generator) -> IntArray:
+        assert attacked.split is not None
+        splits.append(attacked.split.train)
+        return ATTACKERS["random"](attacked, budget, rng)
+
+    em = PlantedEdgeEM(seen, {"random": spying}, rounds=2, trees=5, seed=0)
+    em.round(0, None)
+    assert (splits[0] == rehearsal_split(seen, 0).train).all()
+    assert (em.rehearsal_extractor.split.train == splits[0]).all()
+    assert em.extractor.split == seen.split
