@@ -35,7 +35,7 @@ class Score:
 
     @property
     def cr(self) -> float:
-        """Coverage ratio |S_atk ∩ S_san| / |S_atk| (Eq. 15)."""
+        """Coverage ratio |S_atk ∩ S_san| / |S_atk| (Eq. 17)."""
         return _ratio(self.hits, self.attacked)
 
     @property

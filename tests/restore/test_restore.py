@@ -1,4 +1,4 @@
-"""Edges that may be missing: candidates and clues by brute force, and what a list of proposals promises."""
+"""Edges that may be missing: candidates by brute force, and what a list of proposals promises."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from typer.testing import Result
 
 from focusedcleaner.attacks import Dice
 from focusedcleaner.datasets import synthetic
-from focusedcleaner.edge_features.class_agreement import class_distributions
-from focusedcleaner.edge_features.link_features import INVERSE_DECAY, Likeness
+from focusedcleaner.edge_features.pair_features import PairFeatures
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, IntArray, Split
 from focusedcleaner.io import load_graph, save_graph
@@ -85,7 +84,7 @@ def test_most_alike_pairs_are_the_best_of_all_products(seed: int, most_alike: in
 
 
 def test_blocks_do_not_change_what_is_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    rare, everyone = Likeness.of(synthetic(num_nodes=60, seed=0)).rare, np.arange(60)
+    rare, everyone = PairFeatures.of(synthetic(num_nodes=60, seed=0)).tfidf, np.arange(60)
     assert rare is not None
     whole = most_alike_pairs(rare, everyone, 4)
     monkeypatch.setattr("focusedcleaner.restore.candidates.BLOCK", 100)
@@ -95,56 +94,11 @@ def test_blocks_do_not_change_what_is_alike(monkeypatch: pytest.MonkeyPatch) -> 
 def test_training_nodes_are_compared_first_where_not_all_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = synthetic(num_nodes=60, seed=0)
     assert graph.split is not None
-    rare = Likeness.of(graph).rare
+    rare = PairFeatures.of(graph).tfidf
     assert rare is not None
     monkeypatch.setattr("focusedcleaner.restore.candidates.MOST_PRODUCTS", 60 * len(graph.split.train))
     found = Candidates.of(graph, rare, most_alike=3).alike
     np.testing.assert_array_equal(found, most_alike_pairs(rare, graph.split.train, 3))
-
-
-# Edge features -------------------------------------------------------------------------------------------------------
-
-
-@settings(deadline=None, max_examples=25)
-@given(graph=labelled_graphs())
-def test_clues_are_those_of_dense_matrices(graph: Graph) -> None:
-    assert graph.split is not None
-    pairs = np.array(list(combinations(range(graph.num_nodes), 2)))
-    u, v = pairs.T
-    columns = Likeness.of(graph).columns(graph, pairs)
-    dense, degrees = graph.adjacency().toarray(), graph.degrees
-    walk = dense / np.maximum(degrees, 1)[:, None]
-    rarity = dense @ np.diag(1 / np.log(np.maximum(degrees, 2))) @ dense
-    classes = class_distributions(graph, np.ones(graph.num_edges), INVERSE_DECAY)
-    towards = (walk @ classes) @ classes.T
-    # Steps at both ends are divided by the degree there, the step between them by that of the end it comes from.
-    three = walk @ walk.T @ dense.T
-    expected = {
-        "common_neighbours": dense @ dense,
-        "rare_common_neighbours": rarity,
-        "walks_of_three": three + three.T,
-        "class_agreement": np.log(np.maximum(classes @ classes.T, 1e-6)),
-        "least_neighbours_for_it": np.minimum(towards, towards.T),
-        "largest_neighbours_for_it": np.maximum(towards, towards.T),
-        "least_degree": np.minimum.outer(degrees, degrees),
-        "largest_degree": np.maximum.outer(degrees, degrees),
-        "training_ends": np.add.outer(*(2 * [np.isin(np.arange(graph.num_nodes), graph.split.train).astype(int)])),
-        "validation_ends": np.add.outer(*(2 * [np.isin(np.arange(graph.num_nodes), graph.split.val).astype(int)])),
-    }
-    if graph.attributes is not None:
-        own = graph.attributes.toarray()
-        rare = own * np.log1p(graph.num_nodes / np.maximum((own != 0).sum(axis=0), 1))
-        own, rare = (part / np.maximum(np.linalg.norm(part, axis=1), 1e-300)[:, None] for part in (own, rare))
-        beside = rare @ (walk @ rare).T
-        expected |= {
-            "attribute_similarity": own @ own.T,
-            "rare_attribute_similarity": rare @ rare.T,
-            "least_attributes_beside": np.minimum(beside, beside.T),
-            "largest_attributes_beside": np.maximum(beside, beside.T),
-        }
-    assert set(columns) == set(expected)
-    for name, matrix in expected.items():
-        np.testing.assert_allclose(columns[name], matrix[u, v], atol=1e-9, err_msg=name)
 
 
 # Hiding --------------------------------------------------------------------------------------------------------------

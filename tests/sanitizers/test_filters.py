@@ -1,4 +1,4 @@
-"""The filters against brute force, and how edges are chosen by their scores."""
+"""The filters against brute force."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from focusedcleaner.attacks import Dice
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.detectors import LinkPred, View, reduced_attributes
-from focusedcleaner.edge_features.class_agreement import attribute_cosines, class_distributions
-from focusedcleaner.edge_features.edge_selection import rank_by_score, without_isolating
+from focusedcleaner.edge_features.class_agreement import attribute_cosines
+from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.sanitizers import SVD, Agreement, Cosine, Jaccard, RandomEdges, UnlikelyLinks, sanitizer
@@ -33,38 +33,6 @@ def graph() -> Graph:
 
 def scores_of(method: Filter, graph: Graph) -> np.ndarray:
     return method.suspicion(graph.as_the_defender_sees_it(), 0).scores
-
-
-# Choosing ------------------------------------------------------------------------------------------------------------
-
-
-@settings(deadline=None, max_examples=60)
-@given(graph=labelled_graphs(), size=st.integers(0, 20), seed=st.integers(0, 1000))
-def test_choice_is_what_going_through_the_edges_gives(graph: Graph, size: int, seed: int) -> None:
-    order = np.random.default_rng(seed).permutation(graph.num_edges)
-    left, expected = graph, list[int]()
-    for number in order:
-        fewer = left.without_edges(graph.edges[[number]])
-        if len(expected) < size and ((fewer.degrees > 0) == (graph.degrees > 0)).all():
-            left = fewer
-            expected.append(int(number))
-    assert without_isolating(order, graph.edges, graph.degrees, size) == expected
-
-
-def test_choice_in_pieces_is_the_same(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    order = rank_by_score(np.zeros(graph.num_edges), 3)
-    whole = without_isolating(order, graph.edges, graph.degrees, 50)
-    monkeypatch.setattr("focusedcleaner.edge_features.edge_selection._PIECE", 7)
-    assert without_isolating(order, graph.edges, graph.degrees, 50) == whole
-
-
-def test_the_seed_decides_between_equals_alone() -> None:
-    scores = np.array([1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 3.0])
-    orders = {tuple(rank_by_score(scores, seed).tolist()) for seed in range(10)}
-    assert len(orders) > 1
-    assert {order[0] for order in orders} == {7}
-    assert {order[-1] for order in orders} == {0}
-    assert rank_by_score(scores, 4).tolist() == rank_by_score(scores, 4).tolist()
 
 
 # Similarity ----------------------------------------------------------------------------------------------------------
@@ -160,29 +128,6 @@ def test_svd_of_full_rank_knows_every_edge() -> None:
 # Class agreement -----------------------------------------------------------------------------------------------------
 
 
-def test_class_distributions_are_those_of_the_dense_features(graph: Graph) -> None:
-    """The regression's probabilities on dense [x | P²x], for weights that are not all one."""
-    from sklearn.linear_model import LogisticRegression
-
-    seen = graph.as_the_defender_sees_it()
-    assert seen.labels is not None
-    assert seen.attributes is not None
-    weights = np.random.default_rng(0).random(graph.num_edges)
-    found = class_distributions(seen, weights, 10.0)
-    dense = np.eye(graph.num_nodes)
-    for (u, v), weight in zip(graph.edges, weights, strict=True):
-        dense[u, v] = dense[v, u] = weight
-    step = dense / dense.sum(1, keepdims=True)
-    own = seen.attributes.toarray()
-    own = own / np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-12)
-    rows = np.hstack([own, step @ step @ own])
-    known = seen.labels >= 0
-    model = LogisticRegression(C=10.0, max_iter=200, tol=1e-3).fit(rows[known], seen.labels[known])
-    assert found[~known] == pytest.approx(model.predict_proba(rows)[~known], abs=1e-3)
-    assert (found[known].argmax(1) == seen.labels[known]).all()
-    assert set(np.unique(found[known])) == {0.0, 1.0}
-
-
 def test_agreement_is_its_formula(graph: Graph) -> None:
     found = Agreement(repeats=0, cosine_weight=3.0).sanitize(graph, 30)
     evidence = found.evidence
@@ -224,7 +169,7 @@ def test_unlikely_links_are_the_detectors_own(graph: Graph) -> None:
     found = UnlikelyLinks(edges_per_round=30, detector=detector).sanitize(graph, 30, seed=2)
     seen = graph.as_the_defender_sees_it()
     surrogate = Surrogate(seen)
-    reduced = reduced_attributes(seen, dtype=torch.float64, device="cpu")
+    reduced = reduced_attributes(seen, dtype=torch.float64)
     view = View(surrogate.structure, surrogate.fit().logits, reduced, round_seed(2, 0))
     likely, _, _ = detector.probabilities(view, {})
     order = np.argsort(likely.numpy(), kind="stable")

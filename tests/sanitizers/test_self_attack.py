@@ -1,4 +1,4 @@
-"""Self-attack: its clues by brute force, its attackers, the correction of shares, and the sanitizer as a whole."""
+"""Self-attack: its attackers, the correction of shares, and the sanitizer as a whole."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from focusedcleaner.attacks import attack
 from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.detectors.base import View
-from focusedcleaner.edge_features.extractor import EdgeFeatureExtractor
 from focusedcleaner.engine import Structure
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, IntArray, Split
@@ -48,81 +47,6 @@ def clean() -> Graph:
 @pytest.fixture(scope="module")
 def poisoned(clean: Graph) -> Graph:
     return attack("mettack").poison(clean, "10%").graph
-
-
-# Edge features -------------------------------------------------------------------------------------------------------
-
-
-def test_clues_are_what_their_names_say(graph: Graph) -> None:
-    seen = graph.as_the_defender_sees_it()
-    clues = EdgeFeatureExtractor(seen).clues(seen)
-    assert graph.attributes is not None
-    assert graph.split is not None
-    neighbours = {node: set[int]() for node in range(graph.num_nodes)}
-    for u, v in graph.edges.tolist():
-        neighbours[u].add(v)
-        neighbours[v].add(u)
-    rows = graph.attributes.toarray().astype(float)
-    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
-    trained = set(graph.split.train.tolist())
-    for place in range(0, graph.num_edges, 7):
-        u, v = graph.edges[place].tolist()
-        shared = neighbours[u] & neighbours[v]
-        rarity = sum(1 / np.log(max(len(neighbours[node]), 2)) for node in shared)
-        for_v = sum(clues.classes[node] @ clues.classes[v] for node in neighbours[u] - {v})
-        for_u = sum(clues.classes[node] @ clues.classes[u] for node in neighbours[v] - {u})
-        likeness = [for_v / max(len(neighbours[u]) - 1, 1), for_u / max(len(neighbours[v]) - 1, 1)]
-        beside_u = sum(rows[node] @ rows[v] for node in neighbours[u] - {v}) / max(len(neighbours[u]) - 1, 1)
-        beside_v = sum(rows[node] @ rows[u] for node in neighbours[v] - {u}) / max(len(neighbours[v]) - 1, 1)
-        expected = {
-            "common_neighbours": len(shared),
-            "rare_common_neighbours": rarity,
-            "training_ends": len({u, v} & trained),
-            "attribute_similarity": rows[u] @ rows[v],
-            "agreement": np.log(max(clues.classes[u] @ clues.classes[v], 1e-6)),
-            "least_neighbours_for_it": min(likeness),
-            "largest_neighbours_for_it": max(likeness),
-            "least_attributes_beside": min(beside_u, beside_v),
-            "largest_attributes_beside": max(beside_u, beside_v),
-        }
-        assert {name: clues[name][place] for name in expected} == pytest.approx(expected, abs=1e-9)
-
-
-def test_doubt_beside_an_edge_leaves_the_edge_itself_out(graph: Graph) -> None:
-    bare = replace(graph.as_the_defender_sees_it(), attributes=None)
-    clues = EdgeFeatureExtractor(bare).clues(bare)
-    doubt = 1 - np.exp(clues["agreement"])
-    u, v = graph.edges[5].tolist()
-    sums = [sum(doubt[e] for e, ends in enumerate(graph.edges.tolist()) if end in ends and e != 5) for end in (u, v)]
-    found = clues["least_doubt_beside"][5], clues["largest_doubt_beside"][5]
-    assert found == pytest.approx(sorted(sums), abs=1e-5)
-
-
-def test_the_order_of_ends_and_nodes_does_not_matter(graph: Graph) -> None:
-    assert graph.attributes is not None
-    assert graph.labels is not None
-    assert graph.split is not None
-    order = np.random.default_rng(0).permutation(graph.num_nodes)
-    place = np.argsort(order)
-    split = type(graph.split)(
-        *(np.sort(place[part]) for part in (graph.split.train, graph.split.val, graph.split.test))
-    )
-    turned = Graph.from_pairs(
-        graph.num_nodes,
-        place[graph.edges][:, ::-1],
-        attributes=graph.attributes[order],
-        labels=graph.labels[order],
-        split=split,
-        class_names=graph.class_names,
-    ).as_the_defender_sees_it()
-    seen = graph.as_the_defender_sees_it()
-    one, other = EdgeFeatureExtractor(seen).clues(seen), EdgeFeatureExtractor(turned).clues(turned)
-    ends = np.sort(place[graph.edges], axis=1)
-    row = np.searchsorted(turned.edge_keys, ends[:, 0] * graph.num_nodes + ends[:, 1])
-    for name in ("common_neighbours", "attribute_similarity", "least_degree", "training_ends"):
-        assert other[name][row] == pytest.approx(one[name])
-    for name in ("agreement", "gradient", "least_prox1", "least_neighbours_for_it"):
-        assert np.corrcoef(other[name][row], one[name])[0, 1] > 0.99
 
 
 # Attackers ------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from focusedcleaner.budget import Budget, edges_allowed
 from focusedcleaner.edge_features.class_agreement import class_distributions
 from focusedcleaner.edge_features.edge_selection import rank_by_score
-from focusedcleaner.edge_features.link_features import INVERSE_DECAY, Likeness
+from focusedcleaner.edge_features.pair_features import INVERSE_DECAY, PairFeatures
 from focusedcleaner.engine import one_thread
 from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
 from focusedcleaner.restore.candidates import Candidates
@@ -72,7 +72,7 @@ def missing_edges(
 
     by a classifier (histogram gradient boosting) that is trained on copies of the graph from which edges were hidden as
     attackers remove them: anywhere within a class, at training nodes, where it hurts a model most. Candidates are pairs
-    with a common neighbour and pairs of most similar attributes; the clues are in `Likeness`. That a graph's own edges
+    with a common neighbour and pairs of most similar attributes; features: `PairFeatures`. That a graph's own edges
     teach what is missing is from Zhang, Chen: "Link Prediction Based on Graph Neural Networks", NeurIPS 2018.
 
     Args:
@@ -104,8 +104,8 @@ class _Search:
 
     def __init__(self, graph: Graph, seed: int, repeats: int, trees: int) -> None:
         self.graph, self.seed, self.repeats, self.trees = graph, seed, repeats, trees
-        self.likeness = Likeness.of(graph)
-        self.candidates = Candidates.of(graph, self.likeness.rare, most_alike=MOST_ALIKE)
+        self.likeness = PairFeatures.of(graph)
+        self.candidates = Candidates.of(graph, self.likeness.tfidf, most_alike=MOST_ALIKE)
         self.classes = class_distributions(graph, np.ones(graph.num_edges), INVERSE_DECAY)
 
     def found(self, limit: int, excluded: IntArray | None, progress: Progress | None) -> Missing:

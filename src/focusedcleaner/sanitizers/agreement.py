@@ -59,4 +59,4 @@ class Agreement(Filter):
         )
         u, v = graph.edges.T
         classes = {"classes_u": found.classes[u], "classes_v": found.classes[v]}
-        return Suspicion(found.scores, {"class_agreement": found.agreement, **classes})
+        return Suspicion(found.scores, {"class_agreement": found.same_class, **classes})

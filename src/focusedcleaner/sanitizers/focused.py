@@ -24,7 +24,7 @@ SINGLE_PRECISION_FROM = 300_000
 
 @dataclass(frozen=True)
 class FocusedCleaner(IterativeSanitizer):
-    """Removes, step by step, the edge whose weight has the largest meta-gradient of the outer loss (Eq. 5)
+    """Removes, step by step, the edge whose weight has the largest meta-gradient of the outer loss (Eq. 5–6, Alg. 1)
 
         L_S = λ·CE(validation, labels) + (1−λ)·CE(test, own predictions) + η·Tr(XᵀLX),  λ = 1 − t/B,
 
@@ -90,17 +90,16 @@ class _Cleaning:
         precision = torch.float64 if graph.num_edges < SINGLE_PRECISION_FROM else torch.float32
         self.surrogate = Surrogate(graph, inner=cleaner.inner, dtype=precision)
         self.structure = self.surrogate.structure
-        dtype, device = self.structure.dtype, self.structure.device
-        self.reduced = reduced_attributes(graph, dtype=dtype, device=device)
+        self.reduced = reduced_attributes(graph, dtype=precision)
         smooth = cleaner.eta > 0 and graph.attributes is not None
         self.smoother = Smoother(graph, self.surrogate.attributes) if smooth else None
-        self.loss = OuterLoss(graph, dtype=dtype, device=device)
+        self.loss = OuterLoss(graph, dtype=precision)
 
     def repeat(self, journal: Journal) -> None:
         """Remove what an earlier run removed, round by round, which brings the surrogate to the same last digit."""
         for edges in journal.edges_by_round():
             self.surrogate.features.now()
-            self.structure.remove(torch.tensor(edges, device=self.structure.device))
+            self.structure.remove(torch.tensor(edges))
 
     def round(self, journal: Journal, size: int) -> Round:
         """Train, detect, differentiate; the edges to go next, which are removed from the structure."""
@@ -122,7 +121,7 @@ class _Cleaning:
             "largest_gradient": float(gradient[edges[0]]) if edges else math.nan,
         }
         if edges:
-            self.structure.remove(torch.tensor(edges, device=self.structure.device))
+            self.structure.remove(torch.tensor(edges))
         memory = {f"detector.{key}": value for key, value in victims.memory.items()}
         return Round(
             edges,

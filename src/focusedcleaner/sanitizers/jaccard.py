@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from focusedcleaner.engine import Attributes
+from focusedcleaner.engine.sparse import row_products
 from focusedcleaner.graph import FloatArray, Graph
 from focusedcleaner.sanitizers.base import Columns
 from focusedcleaner.sanitizers.similarity import SimilarityFilter
@@ -39,8 +39,8 @@ class Jaccard(SimilarityFilter):
 
     def similarities(self, graph: Graph) -> FloatArray:
         assert graph.attributes is not None
-        binary = replace(graph, attributes=graph.attributes != 0)
-        common = Attributes(binary).products(graph.edges)
+        binary = (graph.attributes != 0).astype(float)
+        common = row_products(binary, binary, graph.edges)
         sizes = np.diff(graph.attributes.indptr)[graph.edges].sum(axis=1)
         shares: FloatArray = common / np.maximum(sizes - common, 1)
         return shares

@@ -58,7 +58,7 @@ class _Cleaning:
         self.cleaner, self.edges, self.seed = cleaner, graph.edges, seed
         self.surrogate = Surrogate(graph, inner=cleaner.inner)
         self.structure = self.surrogate.structure
-        self.reduced = reduced_attributes(graph, dtype=self.structure.dtype, device=self.structure.device)
+        self.reduced = reduced_attributes(graph, dtype=self.structure.dtype)
 
     def repeat(self, journal: Journal) -> None:
         for edges in journal.edges_by_round():

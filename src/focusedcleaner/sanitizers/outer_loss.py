@@ -24,18 +24,18 @@ class LossValue:
 
 
 class OuterLoss:
-    """λ·CE(validation ∩ normal, true labels) + (1−λ)·CE(test ∩ normal, own predictions) (Eq. 5a).
+    """λ·CE(validation ∩ normal, true labels) + (1−λ)·CE(test ∩ normal, own predictions) (Eq. 6a).
 
     Each is a sum over its normal nodes divided by the number of *all* validation or test nodes: that one node is left
     out does not make the others weigh more.
     """
 
-    def __init__(self, graph: Graph, *, dtype: torch.dtype, device: torch.device | str) -> None:
+    def __init__(self, graph: Graph, *, dtype: torch.dtype) -> None:
         if graph.split is None or graph.labels is None:
             raise InputError("the outer loss needs a graph with labels and a split")
-        self.val = torch.tensor(graph.split.val, device=device)
-        self.test = torch.tensor(graph.split.test, device=device)
-        self.truth = torch.tensor(graph.labels[graph.split.val], device=device)
+        self.val = torch.tensor(graph.split.val)
+        self.test = torch.tensor(graph.split.test)
+        self.truth = torch.tensor(graph.labels[graph.split.val])
         self.dtype = dtype
 
     @property

@@ -118,7 +118,7 @@ class PlantedEdgeEM:
             EdgeFeatureExtractor(graph),
             EdgeFeatureExtractor(graph.with_split(rehearsed(graph, seed))),
         )
-        return cls(graph, attackers, rounds, trees, seed, examiner, rehearsal, examiner.clues(graph))
+        return cls(graph, attackers, rounds, trees, seed, examiner, rehearsal, examiner.extract(graph))
 
     def concluded(self) -> FloatArray:
         """Go through all rounds; the mean opinion of the last ones, E probabilities."""
@@ -175,7 +175,7 @@ class PlantedEdgeEM:
             poisoned = rest.with_edges(attacker(guessed, budget, rng))
             who = np.where(np.isin(poisoned.edge_keys, rest.edge_keys), 0, kind)
             shown = _sample(who, rng)
-            tables.append(self.rehearsal.clues(poisoned).table[shown])
+            tables.append(self.rehearsal.extract(poisoned).table[shown])
             kinds.append(who[shown])
         return np.concatenate(tables), np.concatenate(kinds)
 

@@ -95,7 +95,7 @@ class SelfAttack(Sanitizer):
         classifier = inquiry.trained()
 
         def score(trial: Graph) -> FloatArray:
-            return classifier.opinion(inquiry.examiner.clues(trial)).planted
+            return classifier.opinion(inquiry.examiner.extract(trial)).planted
 
         return score
 
