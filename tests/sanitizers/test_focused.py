@@ -222,7 +222,7 @@ def test_unrolled_training_and_no_attributes_work(poisoned: Graph) -> None:
 def test_outer_loss_counts_victims_as_nothing(poisoned: Graph) -> None:
     seen = poisoned.as_the_defender_sees_it()
     assert seen.split is not None
-    loss = OuterLoss(seen, dtype=torch.float64)
+    loss = OuterLoss(seen, dtype=torch.float64, device="cpu")
     generator = torch.Generator().manual_seed(0)
     logits = torch.randn(seen.num_nodes, 3, generator=generator, dtype=torch.float64, requires_grad=True)
     normal = torch.rand(seen.num_nodes, generator=generator) < 0.6

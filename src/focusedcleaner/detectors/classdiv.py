@@ -21,7 +21,8 @@ class ClassDiv(Detector):
     """Six divergences in a deep Gaussian mixture; victims have E(M_i) > κ_t, κ_t = β·Q_τ(E) + (1−β)·κ_{t−1}.
 
     M = (prox₁, prox₂, Div_JS) of softmax(PCA(X)/T) and of softmax(Z/T) (Eq. 7), each scaled to [0, 1] (Eq. 11); without
-    attributes the last three only. The mixture is Eq. 12, the threshold Eq. 13, the victims Eq. 14.
+    attributes the last three only. The mixture is Eq. 12, the threshold Eq. 13, the victims Eq. 14. From
+    "FocusedCleaner", Section 6.4.1.
 
     Args:
         tau: quantile τ of the energies above which a node is a victim.

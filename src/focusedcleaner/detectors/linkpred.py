@@ -22,7 +22,8 @@ class LinkPred(Detector):
     Victims have an edge with H₃ < τ_lp (Eq. 16, where "all edges below" is read as "at least one").
 
     Trained with balanced binary cross-entropy on the edges and ``negatives`` sampled pairs per edge; each class weighs
-    one half, as reweighting all N² pairs would do. τ_lp maximizes the G-mean on the ROC curve.
+    one half, as reweighting all N² pairs would do. τ_lp maximizes the G-mean on the ROC curve. From
+    "FocusedCleaner", Section 6.4.2.
 
     Args:
         temperature: T of the softmax of the attributes.

@@ -13,7 +13,7 @@ from torch.nn.functional import one_hot
 
 from focusedcleaner.edge_features.class_agreement import class_agreement, with_known_labels
 from focusedcleaner.edge_features.divergences import divergences
-from focusedcleaner.edge_features.pair_features import clamped_log, min_and_max, row_dot
+from focusedcleaner.edge_features.pair_features import clamped_log, labelled_ends, min_and_max, row_dot
 from focusedcleaner.engine import Structure
 from focusedcleaner.engine.sparse import batches, row_products, unit_rows
 from focusedcleaner.graph import FloatArray, Graph, Split
@@ -78,7 +78,6 @@ class EdgeFeatureExtractor:
         """Degrees, common neighbours, labelled ends, and the classes of the other neighbours."""
         u, v = graph.edges.T
         adjacency, degrees = graph.adjacency().astype(float), graph.degrees.astype(float)
-        train, val = (np.isin(np.arange(graph.num_nodes), part) for part in (self.split.train, self.split.val))
         entropy = -(classes * np.log(np.maximum(classes, 1e-12))).sum(axis=1)
         neighbours = adjacency @ classes
         at_u, at_v = neighbours[u] - classes[v], neighbours[v] - classes[u]
@@ -90,8 +89,7 @@ class EdgeFeatureExtractor:
         return {
             "common_neighbours": np.concatenate([np.asarray(part.sum(axis=1)).ravel() for part in shared]),
             "adamic_adar": np.concatenate([part @ rarity for part in shared]),
-            "training_ends": train[u].astype(float) + train[v],
-            "validation_ends": val[u].astype(float) + val[v],
+            **labelled_ends(graph, graph.edges),
             **min_and_max("degree", np.log(degrees[u]), np.log(degrees[v])),
             **min_and_max("entropy", entropy[u], entropy[v]),
             **min_and_max("neighbours_like_other_end", *like_other_end),

@@ -77,7 +77,7 @@ class PairFeatures:
                 "neighbours_like_other_end", row_dot(neighbours[u], classes[v]), row_dot(neighbours[v], classes[u])
             ),
             **min_and_max("degree", degrees[u], degrees[v]),
-            **_labelled_ends(graph, pairs),
+            **labelled_ends(graph, pairs),
         }
         if self.attributes is not None and self.tfidf is not None:
             around = sp.csr_array(walk @ self.tfidf)
@@ -93,8 +93,8 @@ class PairFeatures:
         return columns
 
 
-def _labelled_ends(graph: Graph, pairs: IntArray) -> dict[str, FloatArray]:
-    """Count the ends that are training and validation nodes: attackers cut edges near labels."""
+def labelled_ends(graph: Graph, pairs: IntArray) -> dict[str, FloatArray]:
+    """Count the ends of each pair that are training and validation nodes; no columns without a split."""
     if graph.split is None:
         return {}
     parts = {"training_ends": graph.split.train, "validation_ends": graph.split.val}

@@ -44,19 +44,10 @@ class _ConstantProduct(torch.autograd.Function):
         return ctx.transposed @ gradients[0].contiguous(), None, None
 
 
-class Identity(Operator):
-    """The identity, which stands for X where a graph has no attributes."""
-
-    def __init__(self, size: int) -> None:
-        self.shape = (size, size)
-
-    def __call__(self, dense: Tensor) -> Tensor:
-        return dense
-
-
 def attributes(graph: Graph) -> Operator:
     """Return X, N × F, or the identity where the graph has no attributes."""
-    return Identity(graph.num_nodes) if graph.attributes is None else Operator(graph.attributes)
+    x = sp.eye_array(graph.num_nodes, format="csr") if graph.attributes is None else graph.attributes
+    return Operator(x)
 
 
 def scaled_adjacency(graph: Graph, *, loops: float = 1.0, power: float = -0.5) -> sp.csr_array:
@@ -87,8 +78,7 @@ class EdgeMatrix:
         rows = np.concatenate([graph.edges[:, 0], graph.edges[:, 1], nodes])
         columns = np.concatenate([graph.edges[:, 1], graph.edges[:, 0], nodes])
         order = np.lexsort((columns, rows))
-        position = np.empty_like(order)
-        position[order] = np.arange(len(order))
+        position = np.argsort(order)
         edge = np.concatenate([edges, edges, graph.num_edges + nodes])
         swapped = np.concatenate([graph.num_edges + edges, edges, 2 * graph.num_edges + nodes])
         self.rows, self.columns = torch.tensor(rows[order]), torch.tensor(columns[order])

@@ -43,9 +43,7 @@ class Pairs:
         self.ends = torch.tensor(ends)
         rows, columns = np.concatenate([ends, ends[::-1]], axis=1)
         order = np.argsort(rows * num_nodes + columns, kind="stable")
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        self.place = torch.tensor(place.reshape(2, -1))
+        self.place = torch.tensor(np.argsort(order).reshape(2, -1))
         """2 × P: the index of both directions of a pair among the matrix's values."""
         indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=num_nodes))])
         ones = sp.csr_array((np.ones(len(order)), columns[order], indptr), shape=(num_nodes, num_nodes))

@@ -93,7 +93,7 @@ class _Cleaning:
         self.reduced = reduced_attributes(graph, dtype=precision)
         smooth = cleaner.eta > 0 and graph.attributes is not None
         self.smoother = Smoother(graph, self.surrogate.attributes) if smooth else None
-        self.loss = OuterLoss(graph, dtype=precision)
+        self.loss = OuterLoss(graph, dtype=precision, device="cpu")
 
     def repeat(self, journal: Journal) -> None:
         """Remove what an earlier run removed, round by round, which brings the surrogate to the same last digit."""

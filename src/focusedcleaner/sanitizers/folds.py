@@ -42,7 +42,7 @@ class Folds:
     def __init__(self, graph: Graph, number: int, inner: InnerTraining, seed: int) -> None:
         graphs = [graph.with_split(split) for split in fold_splits(graph, number, seed)]
         self.surrogates = [Surrogate(part, inner=inner) for part in graphs]
-        self.losses = [OuterLoss(part, dtype=torch.float64) for part in graphs]
+        self.losses = [OuterLoss(part, dtype=torch.float64, device="cpu") for part in graphs]
         self.everyone = torch.ones(graph.num_nodes, dtype=torch.bool)
 
     def gradient(self, memory: Mapping[str, Tensor]) -> FoldsGradient:

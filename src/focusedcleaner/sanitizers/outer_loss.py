@@ -30,12 +30,12 @@ class OuterLoss:
     out does not make the others weigh more.
     """
 
-    def __init__(self, graph: Graph, *, dtype: torch.dtype) -> None:
+    def __init__(self, graph: Graph, *, dtype: torch.dtype, device: torch.device | str) -> None:
         if graph.split is None or graph.labels is None:
             raise InputError("the outer loss needs a graph with labels and a split")
-        self.val = torch.tensor(graph.split.val)
-        self.test = torch.tensor(graph.split.test)
-        self.truth = torch.tensor(graph.labels[graph.split.val])
+        self.val = torch.tensor(graph.split.val, device=device)
+        self.test = torch.tensor(graph.split.test, device=device)
+        self.truth = torch.tensor(graph.labels[graph.split.val], device=device)
         self.dtype = dtype
 
     @property
