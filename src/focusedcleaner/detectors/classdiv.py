@@ -48,7 +48,7 @@ class ClassDiv(Detector):
 
     def __post_init__(self) -> None:
         if not 0 <= self.tau <= 1 or not 0 <= self.beta <= 1:
-            raise InputError(f"tau and beta must lie between 0 and 1, not {self.tau:g} and {self.beta:g}")
+            raise InputError(f"tau and beta lie between 0 and 1, not {self.tau:g} and {self.beta:g}")
         if self.temperature <= 0 or self.rate <= 0 or min(self.hidden, self.first_epochs) < 1 or self.epochs < 0:
             raise InputError("ClassDiv's temperature, rate, width and epochs must be positive")
 

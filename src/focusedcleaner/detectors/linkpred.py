@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -13,6 +14,7 @@ from focusedcleaner.detectors import mlp
 from focusedcleaner.detectors.base import Detector, Memory, Victims, View
 from focusedcleaner.engine import Pairs
 from focusedcleaner.errors import InputError
+from focusedcleaner.graph import IntArray, pair_keys
 
 
 @dataclass(frozen=True)
@@ -58,10 +60,10 @@ class LinkPred(Detector):
     def probabilities(self, view: View, memory: Memory) -> tuple[Tensor, Tensor, Memory]:
         """Train; return H₃ of the remaining edges in their order, H₃ of the sampled pairs, and the new memory."""
         inputs = self._inputs(view)
-        edges = view.structure.ends[:, view.structure.alive]
+        edges = view.structure.ends[:, view.structure.alive].numpy()
         num_edges = edges.shape[1]
-        ends = torch.cat([edges, self._sampled_pairs(view.structure.num_nodes, edges, view.seed)], 1).numpy()
-        pairs = Pairs(view.structure.num_nodes, ends, dtype=inputs.dtype)
+        sampled = self._sampled_pairs(view.structure.num_nodes, edges, view.seed)
+        pairs = Pairs(view.structure.num_nodes, np.concatenate([edges, sampled], axis=1), dtype=inputs.dtype)
         start = memory or mlp.initial_weights(len(inputs), self.hidden, self.hidden, seed=view.seed)
         weights = mlp.train(
             start,
@@ -80,19 +82,19 @@ class LinkPred(Detector):
             columns.append(torch.softmax(view.reduced / self.temperature, 1))
         return torch.cat(columns, 1).T.float().contiguous()
 
-    def _sampled_pairs(self, num_nodes: int, edges: Tensor, seed: int) -> Tensor:
+    def _sampled_pairs(self, num_nodes: int, edges: IntArray, seed: int) -> IntArray:
         """Draw random pairs of different nodes without an edge, 2 × about ``negatives``·E."""
         generator = torch.Generator().manual_seed(seed)
-        pairs = torch.randint(num_nodes, (2, math.ceil(self.negatives * edges.shape[1])), generator=generator)
-        smaller, larger = torch.minimum(*pairs), torch.maximum(*pairs)
-        keys, edge_keys = smaller * num_nodes + larger, edges[0] * num_nodes + edges[1]  # edges are sorted
-        place = torch.searchsorted(edge_keys, keys).clamp_max(len(edge_keys) - 1)
-        return torch.stack([smaller, larger])[:, (smaller != larger) & (edge_keys[place] != keys)]
+        drawn = torch.randint(num_nodes, (2, math.ceil(self.negatives * edges.shape[1])), generator=generator)
+        pairs = np.sort(drawn.numpy(), axis=0)
+        is_edge = np.isin(pair_keys(pairs.T, num_nodes), pair_keys(edges.T, num_nodes))
+        return pairs[:, (pairs[0] != pairs[1]) & ~is_edge]
 
 
 def link_probabilities(pairs: Pairs, num_edges: int, outputs: Tensor) -> tuple[Tensor, Tensor]:
     """Return H₃ = σ(H₂ᵤ·H₂ᵥ) of the edges and of the other pairs (see `balanced_bce_gradient`)."""
     dots = pairs.dots(outputs, outputs) / 2
+    # Two calls: the last digit of torch's vectorized sigmoid depends on the position in the tensor.
     return torch.sigmoid(dots[:num_edges]), torch.sigmoid(dots[num_edges:])
 
 
