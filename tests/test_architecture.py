@@ -42,7 +42,9 @@ def test_functions_import_only_extras_and_what_is_slow_to_start() -> None:
 
 @pytest.mark.slow
 def test_a_new_import_upwards_breaks_the_contract(tmp_path: Path) -> None:
-    shutil.copytree(SOURCE, tmp_path / "src" / "focusedcleaner", ignore=shutil.ignore_patterns("__pycache__", "results"))
+    shutil.copytree(
+        SOURCE, tmp_path / "src" / "focusedcleaner", ignore=shutil.ignore_patterns("__pycache__", "results")
+    )
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     errors = tmp_path / "src" / "focusedcleaner" / "errors.py"
     command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache", "--no-logo"]
@@ -50,7 +52,9 @@ def test_a_new_import_upwards_breaks_the_contract(tmp_path: Path) -> None:
     for text in (errors.read_text(), f"{errors.read_text()}\nimport focusedcleaner.runs  # noqa\n"):
         errors.write_text(text)
         environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}
-        codes.append(subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False).returncode)
+        codes.append(
+            subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False).returncode
+        )
     assert codes == [0, 1]
 
 

@@ -112,7 +112,7 @@ def test_suspicion_is_that_of_the_pairs_inserted_together(clean: Graph) -> None:
 
 def test_a_judge_that_learnt_nothing_suspects_nobody(clean: Graph) -> None:
     seen = clean.without_test_labels()
-    opinion = PlantedEdgeClassifier(None, np.array([1.0, 0.0])).posterior(EdgeFeatureExtractor(seen).clues(seen))
+    opinion = PlantedEdgeClassifier(None, np.array([1.0, 0.0])).posterior(EdgeFeatureExtractor(seen).extract(seen))
     assert opinion.planted.tolist() == [0.0] * clean.num_edges
     assert opinion.priors.tolist() == [1.0, 0.0]
 

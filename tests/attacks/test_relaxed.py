@@ -14,7 +14,6 @@ from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.attacks.relaxed import Ascent, WeightedStructure, project
 from focusedcleaner.attacks.sampling import best_sample
 from focusedcleaner.datasets import synthetic
-from focusedcleaner.engine.top_pairs import pairs_above
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.surrogate import Implicit, Surrogate
@@ -113,18 +112,6 @@ def test_leaving_out_small_gradients_changes_nothing(graph: Graph, rate: float, 
     after = np.zeros_like(before)
     after[ascent.pairs[:, 0], ascent.pairs[:, 1]] = ascent.values
     np.testing.assert_allclose(after[u, v], expected, atol=1e-5)
-
-
-def test_pairs_above_a_threshold() -> None:
-    rng = np.random.default_rng(0)
-    front, back = (torch.from_numpy(rng.normal(size=(30, 3))) for _ in range(2))
-    always = np.array([[0, 1], [4, 9], [28, 29]])
-    pairs, values = pairs_above(front, back, 1.0, always)
-    product = (front @ back.T).numpy()
-    wanted = np.triu(product > 1.0, 1)
-    wanted[always[:, 0], always[:, 1]] = True
-    np.testing.assert_array_equal(pairs, np.argwhere(wanted))
-    np.testing.assert_allclose(values, product[pairs[:, 0], pairs[:, 1]], atol=1e-5)
 
 
 def test_weighted_structures() -> None:

@@ -21,10 +21,7 @@ from focusedcleaner.classifiers.rgcn import RGCN, convolve, divergence
 from focusedcleaner.classifiers.sgc import SGC
 from focusedcleaner.classifiers.simpgcn import SimPGCN, mix
 from focusedcleaner.classifiers.training import NetworkClassifier
-from focusedcleaner.edge_features.similarity import cosines, nearest_neighbours, unit_rows
-from focusedcleaner.engine.edge_matrix import EdgeMatrix
-from focusedcleaner.engine.operators import Operator, propagation, scaled_adjacency
-from focusedcleaner.engine.spectral import leading
+from focusedcleaner.engine.operators import EdgeMatrix, propagation
 from focusedcleaner.graph import Graph, Split
 
 Matrix = NDArray[np.float64]
@@ -221,28 +218,6 @@ def test_every_model_has_a_reference() -> None:
     assert {type(model) for model, _ in REFERENCES} == set(MODELS)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_operators_and_their_gradients(seed: int) -> None:
-    graph = small(seed)
-    dense = torch.randn(14, 3, dtype=torch.float64, requires_grad=True, generator=torch.manual_seed(seed))
-    operator = Operator(scaled_adjacency(graph, loops=0.0), dtype=torch.float64)
-    np.testing.assert_allclose(operator(dense).detach(), normalized(adjacency(graph)) @ dense.detach().numpy())
-    assert torch.autograd.gradcheck(operator, (dense,))
-    pattern = EdgeMatrix(graph)
-    values = torch.rand(len(pattern.rows), dtype=torch.float64, requires_grad=True)
-    matrix = np.zeros((14, 14))
-    matrix[pattern.rows, pattern.columns] = values.detach()
-    np.testing.assert_allclose(pattern.times(values, dense).detach(), matrix @ dense.detach().numpy())
-    assert torch.autograd.gradcheck(pattern.times, (values, dense))
-    assert torch.equal(pattern.rows[pattern.mirror], pattern.columns)
-    np.testing.assert_allclose(pattern.matrix(pattern.normalized(values)).to_dense().detach(), _row_scaled(matrix))
-
-
-def _row_scaled(matrix: Matrix) -> Matrix:
-    root = matrix.sum(axis=1) ** -0.5
-    return root[:, None] * matrix * root
-
-
 def test_divergence_is_that_of_torch() -> None:
     mean, variance = torch.randn(5, 3), torch.rand(5, 3) + 0.1
     normal = torch.distributions.Normal
@@ -298,18 +273,6 @@ def test_mixing_by_closed_gates_leaves_one_graph() -> None:
     torch.testing.assert_close(mix(one, other, gate, values, 0.1), one(values))
 
 
-def test_similarities() -> None:
-    graph = small(4)
-    alike = cosine(features(graph))
-    units = unit_rows(graph)
-    np.testing.assert_allclose(cosines(units, graph.edges), alike[tuple(graph.edges.T)])
-    pairs, values = nearest_neighbours(units, 2)
-    np.testing.assert_allclose(values, alike[tuple(pairs.T)])
-    np.fill_diagonal(alike, 0)
-    expected = [np.sort(row)[::-1][:2] for row in alike]
-    np.testing.assert_allclose(values, np.concatenate([row[row > 0] for row in expected]))
-
-
 def test_low_rank_structure() -> None:
     graph = small(5)
     A = adjacency(graph)
@@ -321,12 +284,3 @@ def test_low_rank_structure() -> None:
     mine = np.zeros_like(full)
     mine[tuple(pairs.T)] = found
     np.testing.assert_allclose(mine, np.triu(np.clip(full, 0, 1), 1), atol=1e-9)
-
-
-def test_leading_eigenvalues_of_a_larger_matrix() -> None:
-    rng = np.random.default_rng(0)
-    matrix = Graph.from_pairs(600, rng.integers(0, 600, (2000, 2))).adjacency()
-    values, vectors = leading(matrix, 5)
-    exact = np.linalg.eigvalsh(matrix.toarray())
-    np.testing.assert_allclose(np.abs(values), np.sort(np.abs(exact))[::-1][:5], rtol=1e-6)
-    np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-6)

@@ -6,18 +6,15 @@ import pytest
 import torch
 
 from focusedcleaner.datasets import synthetic
-from focusedcleaner.detectors import ClassDiv, Ensemble, LinkPred, View, reduced_attributes
+from focusedcleaner.detectors import ClassDiv, Ensemble, LinkPred, View
 from focusedcleaner.errors import InputError
 from focusedcleaner.sanitizers import FocusedCleaner, sanitizer
-from focusedcleaner.surrogate import Surrogate
+from tests.detectors.views import view_of
 
 
 def view() -> View:
     graph = synthetic(num_nodes=150, seed=3)
-    surrogate = Surrogate(graph.without_test_labels())
-    structure = surrogate.structure
-    reduced = reduced_attributes(graph, dtype=structure.dtype, device=structure.device)
-    return View(structure, surrogate.fit().logits, reduced, 7)
+    return view_of(graph.without_test_labels(), seed=7)
 
 
 @pytest.mark.parametrize(("rule", "joined"), [("both", torch.logical_and), ("either", torch.logical_or)])

@@ -97,7 +97,7 @@ def test_labels_of_test_nodes_are_not_looked_at(told: dict[str, Any], sanitation
 def brute_force_energies(sanitation: Sanitation) -> list[Any]:
     """E under the mixture of the poisoned graph, Gaussian by Gaussian."""
     graphs = [graph.without_test_labels() for graph in (sanitation.poisoned, sanitation.graph)]
-    reduced = reduced_attributes(graphs[0], dtype=torch.float64, device="cpu")
+    reduced = reduced_attributes(graphs[0], dtype=torch.float64)
     views = []
     for graph in graphs:
         surrogate = Surrogate(graph)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from focusedcleaner.datasets import synthetic
-from focusedcleaner.edge_features.link_features import Likeness
+from focusedcleaner.edge_features.pair_features import PairFeatures
 from focusedcleaner.graph import Graph, IntArray
 from focusedcleaner.restore.candidates import Candidates, distance_two, similar_pairs
 from tests.strategies import labelled_graphs
@@ -61,7 +61,7 @@ def test_similar_pairs_match_brute_force(seed: int, most_alike: int, num_nodes: 
 
 
 def test_blocks_do_not_change_similar_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    rare, everyone = Likeness.of(synthetic(num_nodes=60, seed=0)).rare, np.arange(60)
+    rare, everyone = PairFeatures.of(synthetic(num_nodes=60, seed=0)).tfidf, np.arange(60)
     assert rare is not None
     whole = similar_pairs(rare, everyone, 4)
     monkeypatch.setattr("focusedcleaner.restore.candidates.BLOCK", 100)
@@ -71,7 +71,7 @@ def test_blocks_do_not_change_similar_pairs(monkeypatch: pytest.MonkeyPatch) -> 
 def test_training_nodes_come_first_if_not_all_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = synthetic(num_nodes=60, seed=0)
     assert graph.split is not None
-    rare = Likeness.of(graph).rare
+    rare = PairFeatures.of(graph).tfidf
     assert rare is not None
     monkeypatch.setattr("focusedcleaner.restore.candidates.MAX_PRODUCTS", 60 * len(graph.split.train))
     found = Candidates.of(graph, rare, neighbours=3).similar

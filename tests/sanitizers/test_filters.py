@@ -50,7 +50,7 @@ def test_choice_is_what_going_through_the_edges_gives(graph: Graph, size: int, s
 def test_choice_in_pieces_is_the_same(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     order = rank_by_score(np.zeros(graph.num_edges), 3)
     whole = without_isolating(order, graph.edges, graph.degrees, 50)
-    monkeypatch.setattr("focusedcleaner.edge_features.edge_selection._PIECE", 7)
+    monkeypatch.setattr("focusedcleaner.edge_features.edge_selection._BATCH", 7)
     assert without_isolating(order, graph.edges, graph.degrees, 50) == whole
 
 

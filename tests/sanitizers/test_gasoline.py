@@ -1,4 +1,4 @@
-"""GASOLINE against dense autograd of every pair, its folds, and the search for many pairs."""
+"""GASOLINE against dense autograd of every pair, and its folds."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from focusedcleaner.datasets import synthetic
-from focusedcleaner.engine import top_pairs
-from focusedcleaner.engine.top_pairs import Excluded, best_pairs
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
 from focusedcleaner.io.convert import from_pyg, to_pyg
@@ -136,45 +134,6 @@ def test_a_budget_for_flips_may_exceed_what_can_be_removed() -> None:
         GasolineD(folds=1).sanitize(path, 4)
     found = Gasoline(folds=1).sanitize(path, 4)
     assert len(found.removed) + len(found.added) == 4
-
-
-# Many pairs ----------------------------------------------------------------------------------------------------------
-
-
-@settings(deadline=None, max_examples=60)
-@given(
-    nodes=st.integers(1, 30),
-    count=st.integers(1, 40),
-    excluded_share=st.sampled_from([0.0, 0.2, 1.0]),
-    block=st.sampled_from([1, 7, 100, 10_000]),
-    spare=st.sampled_from([1, 32]),
-    seed=st.integers(0, 10_000),
-)
-def test_best_pairs_are_those_of_brute_force(
-    nodes: int, count: int, excluded_share: float, block: int, spare: int, seed: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    front, back = (torch.from_numpy(rng.normal(size=(nodes, 3))) for _ in range(2))
-    taken = np.argwhere(np.triu(rng.random((nodes, nodes)) < excluded_share, 1)).reshape(-1, 2)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(top_pairs, "BLOCK", block)
-        patch.setattr(top_pairs, "ROWS", spare)
-        pairs, values = best_pairs(front, back, Excluded(taken), count)
-    dense = (front @ back.T).numpy()
-    dense[tuple(taken.T)] = -np.inf
-    u, v = np.triu_indices(nodes, 1)
-    order = np.argsort(-dense[u, v], kind="stable")
-    order = order[dense[u, v][order] > -np.inf][:count]
-    assert pairs.tolist() == np.stack([u, v], 1)[order].tolist()
-    assert values == pytest.approx(dense[u, v][order])
-
-
-def test_best_pairs_are_ordered_in_double_precision() -> None:
-    front, back = torch.zeros(6, 1).double(), torch.zeros(6, 1).double()
-    front[:3] = torch.tensor([[1.0], [1.0 + 1e-12], [1.0]]).double() + torch.tensor([[0.0], [1e-12], [0.0]]).double()
-    back[3:] = 1.0
-    pairs, _ = best_pairs(front, back, Excluded(np.empty((0, 2), dtype=np.int64)), 4)
-    assert pairs.tolist() == [[1, 3], [1, 4], [1, 5], [0, 3]]
 
 
 # The PyG transform ---------------------------------------------------------------------------------------------------

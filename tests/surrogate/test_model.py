@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import numpy as np
 import pytest
 import torch
@@ -12,14 +10,12 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from focusedcleaner.datasets import synthetic
-from focusedcleaner.engine import Attributes, Structure
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
-from focusedcleaner.surrogate import Implicit, Smoother, Surrogate, Unrolled
-from focusedcleaner.surrogate.features import Dual, Primal
+from focusedcleaner.surrogate import Implicit, Surrogate, Unrolled
 from tests.strategies import labelled_graphs
 
-UNROLLED = Unrolled()
+UNROLLED = Unrolled(steps=20)
 IMPLICIT = Implicit(weight_decay=0.01, tolerance=1e-12)
 FORMS = ("dual", "primal", "sparse")
 
@@ -57,6 +53,8 @@ def optimal_weights(rows: Tensor, labels: Tensor, decay: float) -> Tensor:
     fixed = rows.detach()
     for _ in range(30):
         gradient = torch.func.grad(objective)(flat, fixed)
+        if gradient.norm() < 1e-13:
+            break
         flat = flat - torch.linalg.solve(torch.func.hessian(objective)(flat, fixed), gradient)
     gradient = torch.func.grad(objective)(flat, rows)
     return (flat - torch.linalg.solve(torch.func.hessian(objective)(flat, fixed), gradient)).view(shape)
@@ -88,8 +86,8 @@ def assert_close(ours: Tensor, theirs: Tensor) -> None:
 
 @pytest.mark.parametrize("inner", [UNROLLED, IMPLICIT], ids=["unrolled", "implicit"])
 @pytest.mark.parametrize("form", FORMS)
-@settings(deadline=None, max_examples=15)
-@given(graph=labelled_graphs(), seed=st.integers(0, 1000))
+@settings(deadline=None, max_examples=8)
+@given(graph=labelled_graphs(max_nodes=9), seed=st.integers(0, 1000))
 def test_meta_gradient_is_that_of_dense_autograd(
     inner: Unrolled | Implicit, form: str, graph: Graph, seed: int
 ) -> None:
@@ -117,24 +115,6 @@ def test_a_structure_with_removed_edges_is_the_smaller_graph(graph: Graph, count
     assert_close(ours, smaller.meta_gradient(other, signal).edges())
 
 
-@settings(deadline=None, max_examples=40)
-@given(graph=labelled_graphs(min_nodes=10, max_nodes=30), order=st.randoms(use_true_random=False))
-def test_features_kept_over_removals_are_those_computed_afresh(graph: Graph, order: Random) -> None:
-    surrogate = Surrogate(graph, form="dual")
-    edges = list(range(graph.num_edges))
-    order.shuffle(edges)
-    for step in (edges[:1], edges[1:2], edges[2:]):
-        surrogate.structure.remove(torch.tensor(step, dtype=torch.long))
-        kept = surrogate.features.now()
-        fresh = Surrogate(graph, form="dual")
-        fresh.structure.remove(torch.nonzero(~surrogate.structure.alive).squeeze(1))
-        anew = fresh.features.now()
-        assert isinstance(kept, Dual)
-        assert isinstance(anew, Dual)
-        assert torch.equal(kept.rows, anew.rows)
-        torch.testing.assert_close(kept.gram, anew.gram, rtol=1e-12, atol=1e-12)
-
-
 def test_warm_start_ends_where_a_cold_start_does() -> None:
     graph = synthetic(num_nodes=120, seed=3)
     surrogate = Surrogate(graph, inner=Implicit(tolerance=1e-10))
@@ -143,42 +123,6 @@ def test_warm_start_ends_where_a_cold_start_does() -> None:
     warm, cold = surrogate.fit(before.solution.coordinates), surrogate.fit()
     assert torch.allclose(warm.logits, cold.logits, atol=1e-6)
     assert not torch.allclose(before.logits, cold.logits, atol=1e-6)
-
-
-def test_many_rows_by_a_dense_product_are_those_by_sparse_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = synthetic(num_nodes=300, num_attributes=6, seed=0)
-    by_dense = Surrogate(graph, form="primal").features.now()
-    monkeypatch.setattr("focusedcleaner.surrogate.features.DENSE_LIMIT", 10)
-    by_sparse = Surrogate(graph, form="primal").features.now()
-    assert isinstance(by_dense, Primal)
-    assert isinstance(by_sparse, Primal)
-    torch.testing.assert_close(by_dense.rows, by_sparse.rows)
-
-
-def test_the_form_is_picked_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = synthetic(num_nodes=300, num_attributes=10, seed=0)
-    assert type(Surrogate(graph).fit().features).__name__ == "Primal"
-    wide = synthetic(num_nodes=300, num_attributes=200, seed=0)
-    assert type(Surrogate(wide).fit().features).__name__ == "Dual"
-    monkeypatch.setattr("focusedcleaner.surrogate.features.DENSE_LIMIT", 10)
-    assert type(Surrogate(wide).fit().features).__name__ == "Sparse"
-
-
-@settings(deadline=None, max_examples=30)
-@given(graph=labelled_graphs())
-def test_smoother_and_its_gradient(graph: Graph) -> None:
-    structure = Structure(graph)
-    smoother = Smoother(graph, Attributes(graph))
-    adjacency = torch.tensor(graph.adjacency().toarray(), requires_grad=True)
-    attributes = dense_attributes(graph) if graph.attributes is not None else torch.zeros(graph.num_nodes, 1).double()
-    degrees = adjacency.sum(1)
-    scale = torch.where(degrees > 0, degrees.clamp_min(1e-9).rsqrt(), 0.0)
-    laplacian = torch.diag((degrees > 0).double()) - scale[:, None] * adjacency * scale
-    value = torch.trace(attributes.T @ laplacian @ attributes)
-    assert float(smoother.value(structure)) == pytest.approx(value.item(), abs=1e-9)
-    (gradient,) = torch.autograd.grad(value, adjacency)
-    u, v = torch.tensor(graph.edges).T
-    assert_close(smoother.edges(structure), gradient[u, v] + gradient[v, u])
 
 
 def test_settings_are_checked() -> None:

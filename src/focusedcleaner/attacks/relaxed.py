@@ -21,7 +21,7 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 from focusedcleaner.surrogate import Fitted, Implicit, PairGradient, Surrogate
 from focusedcleaner.surrogate.features import TrainingFeatures
-from focusedcleaner.surrogate.metagradient import chained
+from focusedcleaner.surrogate.metagradient import two_hop_gradient
 
 LARGEST = 30_000
 """Nodes up to which all pairs are walked at every step."""
@@ -137,7 +137,7 @@ class Ascent:
         signal = self.loss.signal(fitted.logits)
         if self.how.retrains:
             return self.surrogate.meta_gradient(fitted, signal)
-        return chained(self.surrogate.structure, [(signal, fitted.xw)])
+        return two_hop_gradient(self.surrogate.structure, [(signal, fitted.xw)])
 
     def _structure(self) -> Structure:
         """A + (1 − 2A)∘S."""

@@ -11,9 +11,8 @@ from torch.nn.functional import dropout, normalize
 
 from focusedcleaner.classifiers.layers import Affine, attributes_for, num_columns
 from focusedcleaner.classifiers.training import Network, NetworkClassifier
-from focusedcleaner.edge_features.similarity import cosines, unit_rows
-from focusedcleaner.engine.edge_matrix import EdgeMatrix
-from focusedcleaner.engine.operators import Operator
+from focusedcleaner.engine.operators import EdgeMatrix, Operator
+from focusedcleaner.engine.sparse import row_products, unit_profiles
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 
@@ -65,7 +64,8 @@ class _GuardNetwork(Network):
 
     def prepare(self, graph: Graph) -> Inputs:
         pattern = EdgeMatrix(graph)
-        alike = torch.tensor(cosines(unit_rows(graph), graph.edges), dtype=torch.float32)
+        units = unit_profiles(graph)
+        alike = torch.tensor(row_products(units, units, graph.edges), dtype=torch.float32)
         loops = torch.zeros(graph.num_nodes)
         first = importance(pattern, torch.cat([alike, loops])[pattern.edge], self.how.threshold)
         return pattern, first, attributes_for(graph, self.first)

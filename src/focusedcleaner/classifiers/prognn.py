@@ -14,10 +14,8 @@ from torch.nn.functional import dropout
 
 from focusedcleaner.classifiers.layers import Affine, attributes_for, num_columns
 from focusedcleaner.classifiers.training import Network, NetworkClassifier
-from focusedcleaner.edge_features.similarity import unit_rows
-from focusedcleaner.engine.edge_matrix import EdgeMatrix
-from focusedcleaner.engine.operators import Operator
-from focusedcleaner.engine.spectral import leading
+from focusedcleaner.engine.operators import EdgeMatrix, Operator
+from focusedcleaner.engine.sparse import leading_eigenpairs, unit_profiles
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 
@@ -116,10 +114,10 @@ def similar_low_rank(
 ) -> tuple[IntArray, FloatArray]:
     """S₀ of `ProGNN`: its pairs u < v (n × 2, sorted) and their values, without ever forming an N × N matrix."""
     adjacency = graph.adjacency()
-    values, vectors = leading(adjacency, min(rank + 1, graph.num_nodes))
+    values, vectors = leading_eigenpairs(adjacency, min(rank + 1, graph.num_nodes))
     cut = np.abs(values[rank]) if len(values) > rank else 0.0
     weighted = vectors * (np.sign(values) * np.maximum(np.abs(values) - cut, 0.0))
-    units = unit_rows(graph)
+    units = unit_profiles(graph)
     columns = sp.csr_array(units.T)
     pairs, found = [], []
     for start in range(0, graph.num_nodes, _BLOCK):

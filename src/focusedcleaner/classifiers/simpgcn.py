@@ -12,8 +12,8 @@ from torch.nn.functional import dropout
 
 from focusedcleaner.classifiers.layers import Affine, attributes_for, num_columns
 from focusedcleaner.classifiers.training import Network, NetworkClassifier
-from focusedcleaner.edge_features.similarity import cosines, nearest_neighbours, unit_rows
 from focusedcleaner.engine.operators import Operator, propagation
+from focusedcleaner.engine.sparse import nearest_neighbours, row_products, unit_profiles
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 
@@ -86,11 +86,11 @@ class SimPNetwork(Network):
         self._task_loss: Tensor | float = 0.0
 
     def prepare(self, graph: Graph) -> Inputs:
-        units = unit_rows(graph)
+        units = unit_profiles(graph)
         pairs, _ = nearest_neighbours(units, self.how.neighbours)
         similar = Graph.from_pairs(graph.num_nodes, pairs)
         chosen = self._task_pairs(pairs, graph.num_nodes)
-        values = torch.tensor(cosines(units, chosen), dtype=torch.float32)
+        values = torch.tensor(row_products(units, units, chosen), dtype=torch.float32)
         features = attributes_for(graph, self.first)
         return Inputs(propagation(graph), propagation(similar), features, torch.tensor(chosen).T, values)
 

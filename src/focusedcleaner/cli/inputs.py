@@ -12,7 +12,7 @@ from focusedcleaner import datasets
 from focusedcleaner.cli.console import note, progress_bar, warnings_as_notes
 from focusedcleaner.cli.options import GraphSource
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import Graph, Split
+from focusedcleaner.graph import Graph
 from focusedcleaner.io import SUFFIXES, load_adjacency, load_graph, load_split
 from focusedcleaner.io.disk import checksum, prefix_errors
 from focusedcleaner.runs.folder import GRAPH, RECORD

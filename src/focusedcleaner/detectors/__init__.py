@@ -1,4 +1,4 @@
-"""Victim detectors: ClassDiv, LinkPred, their ensemble, and none."""
+"""Victim node detectors: ClassDiv, LinkPred, their ensemble, and none."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 def detector_of(detector: Detector | str) -> Detector:
-    """A detector by its name, with the paper's settings, or the one that is given."""
+    """Return the detector of that name with default settings; a detector is returned as it is."""
     if isinstance(detector, Detector):
         return detector
     if detector not in DETECTORS:

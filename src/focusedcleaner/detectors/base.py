@@ -1,4 +1,4 @@
-"""The contract of a detector: who was attacked?"""
+"""The detector interface: split the nodes into victims and normal nodes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from sklearn.decomposition import PCA
 from torch import Tensor
@@ -17,38 +16,38 @@ from focusedcleaner.engine import Structure
 from focusedcleaner.graph import Graph
 
 Memory = Mapping[str, Tensor]
-"""What a detector hands from one step to the next: its trained weights, its threshold. Never changed in place."""
+"""State that a detector passes from step to step: trained weights, threshold. Never changed in place."""
 
 
 @dataclass(frozen=True)
 class View:
-    """What a detector sees in one sanitation step."""
+    """The input of a detector in one sanitation step."""
 
     structure: Structure
     logits: Tensor
     """Z = Â²XW*, N × C."""
     reduced: Tensor | None
-    """The attributes' PCA to C columns, N × C, or None where there are no attributes."""
+    """PCA of the attributes, N × C, or None if there are none."""
     seed: int
-    """For whatever is random in this step."""
+    """For the random numbers of this step."""
 
 
 @dataclass(frozen=True)
 class Victims:
-    """A detector's answer."""
+    """The output of a detector."""
 
     mask: Tensor
-    """N booleans: True for a victim."""
+    """N booleans: True for victims."""
     normal: Tensor
-    """N booleans: True for a node that the outer loss may trust."""
+    """N booleans: True for nodes that the outer loss uses."""
     score: Tensor
-    """N numbers: the higher, the more likely a victim."""
+    """N values, higher for likelier victims."""
     threshold: float
     memory: Memory = field(default_factory=dict)
 
     @classmethod
     def above(cls, score: Tensor, threshold: Tensor, memory: Memory) -> Self:
-        """The nodes whose score is above the threshold; all others are normal."""
+        """Call nodes with a score above the threshold victims and all others normal (Eq. 14)."""
         mask = score > threshold
         return cls(mask, ~mask, score, float(threshold), memory)
 
@@ -56,48 +55,43 @@ class Victims:
 class Detector(ABC):
     """Splits the nodes of a poisoned graph into victims and normal nodes.
 
-    The constructor stores settings and nothing else: what is learnt goes from step to step as `Memory`, so that a run
-    can stop after any step and go on later to the same result.
+    A detector object holds settings only; trained state is passed from step to step as `Memory`, so that a run can stop
+    after any step and resume with the same result.
     """
 
     name: ClassVar[str]
 
     def begin(self, graph: Graph, seed: int) -> Memory:
-        """What the first step remembers: nothing, unless a detector has to see the whole graph before it begins."""
+        """Return the memory of the first step: empty, unless a detector needs the whole graph beforehand."""
         del graph, seed
         return {}
 
     @abstractmethod
     def victims(self, view: View, memory: Memory) -> Victims:
-        """Judge the nodes, from the memory of the previous step (what `begin` returned, in the first)."""
+        """Detect victims, given the memory of the previous step (that of `begin` in the first step)."""
 
 
-def reduced_attributes(graph: Graph, *, dtype: torch.dtype, device: torch.device | str = "cpu") -> Tensor | None:
-    """PCA(X, C): N × min(C, N, F), or None for a graph without attributes."""
-    if graph.attributes is None:
+def reduced_attributes(graph: Graph, *, dtype: torch.dtype) -> Tensor | None:
+    """Return PCA(X, C), N × min(C, N, F), of Eq. 11a, or None for a graph without attributes."""
+    x = graph.attributes
+    if x is None:
         return None
-    smallest = min(graph.attributes.shape)
-    columns = min(graph.num_classes, smallest)
-    if not _vary(graph.attributes):
+    columns = min(graph.num_classes, *x.shape)
+    if not (x.max(axis=0) - x.min(axis=0)).nnz:  # constant attributes have no principal components
         scores = np.zeros((graph.num_nodes, columns))
-    elif columns < smallest:
-        scores = PCA(columns, svd_solver="arpack", random_state=0).fit_transform(graph.attributes)
+    elif columns < min(x.shape):
+        scores = PCA(columns, svd_solver="arpack", random_state=0).fit_transform(x)
     else:
-        scores = PCA(columns, svd_solver="full").fit_transform(graph.attributes.toarray())
-    return torch.from_numpy(np.ascontiguousarray(scores)).to(device, dtype)
-
-
-def _vary(attributes: sp.csr_array) -> bool:
-    """Whether some attribute differs between two nodes; PCA has nothing to say where none does."""
-    return bool((attributes.max(axis=0) - attributes.min(axis=0)).nnz)
+        scores = PCA(columns, svd_solver="full").fit_transform(x.toarray())
+    return torch.from_numpy(np.ascontiguousarray(scores)).to(dtype)
 
 
 @dataclass(frozen=True)
 class NoDetector(Detector):
-    """Every node is a victim as far as candidates go, and normal as far as the loss goes: no focus at all."""
+    """No focus: every edge is a candidate, and every node counts in the loss."""
 
     name: ClassVar[str] = "none"
 
     def victims(self, view: View, memory: Memory) -> Victims:
-        everyone = torch.ones(view.structure.num_nodes, dtype=torch.bool, device=view.structure.device)
-        return Victims(everyone, everyone, everyone.to(view.structure.dtype), float("nan"))
+        every = torch.ones(view.structure.num_nodes, dtype=torch.bool)
+        return Victims(every, every, every.to(view.structure.dtype), float("nan"))

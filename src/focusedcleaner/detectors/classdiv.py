@@ -1,4 +1,4 @@
-"""ClassDiv: victims are the nodes whose neighbourhood's classes disagree in an unusual way."""
+"""ClassDiv: victims are nodes whose neighbourhood has unusually divergent classes."""
 
 from __future__ import annotations
 
@@ -13,24 +13,26 @@ from focusedcleaner.detectors.base import Detector, Memory, Victims, View
 from focusedcleaner.detectors.mixture import Mixture, Monomials
 from focusedcleaner.edge_features.divergences import divergences
 from focusedcleaner.errors import InputError
+from focusedcleaner.surrogate.inner import softmax_jvp
 
 
 @dataclass(frozen=True)
 class ClassDiv(Detector):
-    """Six divergences into a deep Gaussian mixture; victims have E(M_i) > κ_t, κ_t = β·Q_τ(E) + (1−β)·κ_{t−1}.
+    """Six divergences in a deep Gaussian mixture; victims have E(M_i) > κ_t, κ_t = β·Q_τ(E) + (1−β)·κ_{t−1}.
 
-    M = (prox₁, prox₂, Div_JS) of softmax(Z/T) and of softmax(PCA(X)/T), each scaled to [0, 1] (Eq. 10); without
-    attributes the first three alone. From "FocusedCleaner", Section 6.4.1.
+    M = (prox₁, prox₂, Div_JS) of softmax(PCA(X)/T) and of softmax(Z/T) (Eq. 7), each scaled to [0, 1] (Eq. 11); without
+    attributes the last three only. The mixture is Eq. 12, the threshold Eq. 13, the victims Eq. 14. From
+    "FocusedCleaner", Section 6.4.1.
 
     Args:
-        tau: the quantile τ of the energies above which a node is a victim.
-        beta: the weight β of this step's quantile in the threshold.
+        tau: quantile τ of the energies above which a node is a victim.
+        beta: weight β of this step's quantile in the threshold.
         temperature: T of the softmax.
         hidden: width of the mixture's network.
-        rate: Adam's.
-        first_epochs: epochs of the mixture's training in the first step.
-        epochs: epochs in each later step, from the weights of the step before.
-        warm_start: whether there are such; otherwise each step trains afresh for ``first_epochs``.
+        rate: Adam's learning rate.
+        first_epochs: training epochs in the first step.
+        epochs: training epochs in later steps, from the previous step's weights.
+        warm_start: whether later steps start from these weights; otherwise each trains anew for ``first_epochs``.
     """
 
     name: ClassVar[str] = "classdiv"
@@ -51,11 +53,11 @@ class ClassDiv(Detector):
             raise InputError("ClassDiv's temperature, rate, width and epochs must be positive")
 
     def features(self, view: View, like: View | None = None) -> Tensor:
-        """M, 6 × N or 3 × N, each row scaled to [0, 1]; a constant row becomes 0.
+        """Return M (Eq. 11e), 6 × N or 3 × N, each row scaled to [0, 1]; a constant row becomes 0.
 
         Args:
-            view: whose features.
-            like: whose features fill [0, 1], where these are to be compared with another view's.
+            view: the nodes to describe.
+            like: view that defines the scale; ``view`` itself if None.
         """
         raw = self._divergences(view)
         scale = raw if like is None else self._divergences(like)
@@ -72,21 +74,18 @@ class ClassDiv(Detector):
         features = self.features(view)
         monomials = Monomials(features)
 
-        def slope(outputs: Tensor) -> Tensor:
-            """Of the mean energy, through the softmax that makes memberships of outputs."""
+        def gradient(outputs: Tensor) -> Tensor:
+            """Return the gradient of the mean energy, through the softmax of Eq. 12b."""
             membership = torch.softmax(outputs, 0)
-            direction = Mixture.of(monomials, membership).slope(1 / features.shape[1])
-            return membership * (direction - (membership * direction).sum(0))
+            return softmax_jvp(membership, Mixture.of(monomials, membership).gradient(1 / features.shape[1]))
 
         warm = self.warm_start and bool(memory)
-        start = memory
-        if not warm:
-            sizes = len(features), self.hidden, view.logits.shape[1]
-            start = mlp.fresh(*sizes, seed=view.seed, device=features.device)
+        sizes = len(features), self.hidden, view.logits.shape[1]
+        start = memory if warm else mlp.initial_weights(*sizes, seed=view.seed)
         epochs = self.epochs if warm else self.first_epochs
-        learnt = mlp.train(start, features, slope, epochs=epochs, rate=self.rate)
-        energy = Mixture.of(monomials, torch.softmax(mlp.apply(features, learnt), 0)).energies()
+        weights = mlp.train(start, features, gradient, epochs=epochs, rate=self.rate)
+        energy = Mixture.of(monomials, torch.softmax(mlp.apply(features, weights), 0)).energies()
         threshold = torch.quantile(energy, self.tau)
         if "threshold" in memory:
             threshold = self.beta * threshold + (1 - self.beta) * memory["threshold"]
-        return Victims.above(energy, threshold, {**learnt, "threshold": threshold})
+        return Victims.above(energy, threshold, {**weights, "threshold": threshold})

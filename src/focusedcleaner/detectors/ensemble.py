@@ -1,4 +1,4 @@
-"""Both detectors together: victims are those whom both name, or either."""
+"""Ensemble of ClassDiv and LinkPred: their intersection or union."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _RULES = {"both": torch.minimum, "either": torch.maximum}
 class Ensemble(Detector):
     """A = A_ClassDiv ∩ A_LinkPred ("both") or A_ClassDiv ∪ A_LinkPred ("either").
 
-    The score is the smaller or the larger of the two distances to the threshold, each in standard deviations of its
-    detector's scores; a victim's is above 0. From "FocusedCleaner", supplement, Section H.
+    The score is the smaller or the larger of the two margins above the threshold, each in standard deviations of its
+    detector's scores; victims have a score above 0. From "FocusedCleaner", supplement, Section H.
 
     Args:
         rule: "both" or "either".
-        classdiv: the one detector.
-        linkpred: the other.
+        classdiv: settings of ClassDiv.
+        linkpred: settings of LinkPred.
     """
 
     name: ClassVar[str] = "ensemble"
@@ -40,20 +40,20 @@ class Ensemble(Detector):
             raise InputError(f"rule is both or either, not {self.rule!r}")
 
     def victims(self, view: View, memory: Memory) -> Victims:
-        found = {part.name: part.victims(view, _of(part, memory)) for part in (self.classdiv, self.linkpred)}
-        margin = _RULES[self.rule](*(_margin(victims, view.logits.dtype) for victims in found.values()))
-        learnt = {f"{name}.{key}": value for name, victims in found.items() for key, value in victims.memory.items()}
-        return Victims.above(margin, torch.zeros_like(margin[0]), learnt)
+        parts = {part.name: part.victims(view, _of(part, memory)) for part in (self.classdiv, self.linkpred)}
+        margin = _RULES[self.rule](*(_margin(victims, view.logits.dtype) for victims in parts.values()))
+        joined = {f"{name}.{key}": value for name, victims in parts.items() for key, value in victims.memory.items()}
+        return Victims.above(margin, torch.zeros_like(margin[0]), joined)
 
 
 def _of(part: Detector, memory: Memory) -> Memory:
-    """What a part remembered."""
+    """Return the memory of one part."""
     prefix = f"{part.name}."
     return {key.removeprefix(prefix): value for key, value in memory.items() if key.startswith(prefix)}
 
 
 def _margin(victims: Victims, dtype: torch.dtype) -> Tensor:
-    """How far above the threshold each node is; its sign is the detector's answer."""
+    """Return how far above the threshold each node is; positive exactly for victims."""
     spread = victims.score.std().clamp_min(1e-12)
     distance = (victims.score - victims.threshold).abs().clamp_min(1e-12) / spread
     return torch.where(victims.mask, distance, -distance).to(dtype)

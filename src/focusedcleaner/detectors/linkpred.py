@@ -1,4 +1,4 @@
-"""LinkPred: victims are the nodes at an edge that a link predictor finds unlikely."""
+"""LinkPred: victims are nodes with an edge that a link predictor finds unlikely."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -13,23 +14,26 @@ from focusedcleaner.detectors import mlp
 from focusedcleaner.detectors.base import Detector, Memory, Victims, View
 from focusedcleaner.engine import Pairs
 from focusedcleaner.errors import InputError
+from focusedcleaner.graph import IntArray, pair_keys
 
 
 @dataclass(frozen=True)
 class LinkPred(Detector):
-    """H₃ = σ(H₂·H₂^T), H₂ = ReLU([Z | softmax(PCA(X)/T)]·w₁ + b₁)·w₂ + b₂; a victim has an edge with H₃ < τ_lp.
+    """Predicts links by H₃ = σ(H₂·H₂^T), H₂ = w₂·ReLU(w₁·[Z | softmax(PCA(X)/T)] + b₁) + b₂ (Eq. 15).
 
-    Trained with class-balanced binary cross-entropy on the edges and as many sampled pairs as ``negatives`` times their
-    number, each side weighing one half, as reweighting all N² pairs would. τ_lp maximizes the G-mean on the ROC curve.
-    From "FocusedCleaner", Section 6.4.2; the paper's "all edges below" is read as "at least one".
+    Victims have an edge with H₃ < τ_lp (Eq. 16, where "all edges below" is read as "at least one").
+
+    Trained with balanced binary cross-entropy on the edges and ``negatives`` sampled pairs per edge; each class weighs
+    one half, as reweighting all N² pairs would do. τ_lp maximizes the G-mean on the ROC curve. From
+    "FocusedCleaner", Section 6.4.2.
 
     Args:
-        temperature: T of the attributes' softmax.
+        temperature: T of the softmax of the attributes.
         hidden: width of both layers.
-        rate: Adam's.
+        rate: Adam's learning rate.
         negatives: sampled pairs per edge.
-        first_epochs: epochs of training in the first step.
-        epochs: epochs in each later step, from the weights of the step before.
+        first_epochs: training epochs in the first step.
+        epochs: training epochs in later steps, from the previous step's weights.
     """
 
     name: ClassVar[str] = "linkpred"
@@ -46,60 +50,69 @@ class LinkPred(Detector):
             raise InputError("LinkPred's temperature, rate, negatives, width and epochs must be positive")
 
     def victims(self, view: View, memory: Memory) -> Victims:
-        likely, unlikely, learnt = self.probabilities(view, memory)
-        threshold = g_mean_threshold(likely, unlikely)
-        doubt = torch.zeros(view.structure.num_nodes, dtype=likely.dtype, device=likely.device)
+        positive, negative, weights = self.probabilities(view, memory)
+        threshold = g_mean_threshold(positive, negative)
+        doubt = torch.zeros(view.structure.num_nodes, dtype=positive.dtype)
         for end in view.structure.ends[:, view.structure.alive]:
-            doubt.scatter_reduce_(0, end, 1 - likely, "amax")
-        return Victims.above(doubt, 1 - threshold, learnt)
+            doubt.scatter_reduce_(0, end, 1 - positive, "amax")
+        return Victims.above(doubt, 1 - threshold, weights)
 
     def probabilities(self, view: View, memory: Memory) -> tuple[Tensor, Tensor, Memory]:
-        """H₃ of the edges that are there, in their order, and of the sampled pairs; and what was learnt."""
+        """Train; return H₃ of the remaining edges in their order, H₃ of the sampled pairs, and the new memory."""
         inputs = self._inputs(view)
-        edges = view.structure.ends[:, view.structure.alive]
-        others = self._other_pairs(view.structure.num_nodes, edges, view.seed)
-        ends = torch.cat([edges, others], 1).cpu().numpy()
-        pairs = Pairs(view.structure.num_nodes, ends, dtype=inputs.dtype, device=inputs.device)
-
-        def logits(outputs: Tensor) -> tuple[Tensor, Tensor]:
-            """H₂ᵤ·H₂ᵥ of the edges and of the other pairs."""
-            dots = pairs.dots(outputs, outputs) / 2
-            return dots[: edges.shape[1]], dots[edges.shape[1] :]
-
-        def slope(outputs: Tensor) -> Tensor:
-            """Of the balanced cross-entropy: each dot product pulls its two ends along each other."""
-            rows = outputs.T.contiguous()
-            attracted, repelled = (torch.sigmoid(part) for part in logits(rows))
-            pull = torch.cat([(attracted - 1) / (2 * len(attracted)), repelled / (2 * max(len(repelled), 1))])
-            return pairs.weighted_sum(pull, rows).T
-
-        start = memory or mlp.fresh(len(inputs), self.hidden, self.hidden, seed=view.seed, device=inputs.device)
-        epochs = self.epochs if memory else self.first_epochs
-        learnt = mlp.train(start, inputs, slope, epochs=epochs, rate=self.rate)
-        outputs = mlp.apply(inputs, learnt).T.contiguous()
-        likely, unlikely = (torch.sigmoid(part) for part in logits(outputs))
-        return likely, unlikely, learnt
+        edges = view.structure.ends[:, view.structure.alive].numpy()
+        num_edges = edges.shape[1]
+        sampled = self._sampled_pairs(view.structure.num_nodes, edges, view.seed)
+        pairs = Pairs(view.structure.num_nodes, np.concatenate([edges, sampled], axis=1), dtype=inputs.dtype)
+        start = memory or mlp.initial_weights(len(inputs), self.hidden, self.hidden, seed=view.seed)
+        weights = mlp.train(
+            start,
+            inputs,
+            lambda outputs: balanced_bce_gradient(pairs, num_edges, outputs.T.contiguous()).T,
+            epochs=self.epochs if memory else self.first_epochs,
+            rate=self.rate,
+        )
+        outputs = mlp.apply(inputs, weights).T.contiguous()
+        return *link_probabilities(pairs, num_edges, outputs), weights
 
     def _inputs(self, view: View) -> Tensor:
-        """[Z | softmax(PCA(X)/T)] with a column per node."""
+        """Return [Z | softmax(PCA(X)/T)] with a column per node."""
         columns = [view.logits]
         if view.reduced is not None:
             columns.append(torch.softmax(view.reduced / self.temperature, 1))
         return torch.cat(columns, 1).T.float().contiguous()
 
-    def _other_pairs(self, num_nodes: int, edges: Tensor, seed: int) -> Tensor:
-        """Random pairs of different nodes that are no edge, 2 × about ``negatives``·E."""
+    def _sampled_pairs(self, num_nodes: int, edges: IntArray, seed: int) -> IntArray:
+        """Draw random pairs of different nodes without an edge, 2 × about ``negatives``·E."""
         generator = torch.Generator().manual_seed(seed)
-        wanted = math.ceil(self.negatives * edges.shape[1])
-        pairs = torch.randint(num_nodes, (2, wanted), generator=generator).to(edges.device)
-        smaller, larger = torch.minimum(*pairs), torch.maximum(*pairs)
-        keys, there = smaller * num_nodes + larger, edges[0] * num_nodes + edges[1]  # edges are sorted
-        place = torch.searchsorted(there, keys).clamp_max(len(there) - 1)
-        return torch.stack([smaller, larger])[:, (smaller != larger) & (there[place] != keys)]
+        drawn = torch.randint(num_nodes, (2, math.ceil(self.negatives * edges.shape[1])), generator=generator)
+        pairs = np.sort(drawn.numpy(), axis=0)
+        is_edge = np.isin(pair_keys(pairs.T, num_nodes), pair_keys(edges.T, num_nodes))
+        return pairs[:, (pairs[0] != pairs[1]) & ~is_edge]
+
+
+def link_probabilities(pairs: Pairs, num_edges: int, outputs: Tensor) -> tuple[Tensor, Tensor]:
+    """Return H₃ = σ(H₂ᵤ·H₂ᵥ) of the edges and of the other pairs (see `balanced_bce_gradient`)."""
+    dots = pairs.dots(outputs, outputs) / 2
+    # Two calls: the last digit of torch's vectorized sigmoid depends on the position in the tensor.
+    return torch.sigmoid(dots[:num_edges]), torch.sigmoid(dots[num_edges:])
+
+
+def balanced_bce_gradient(pairs: Pairs, num_edges: int, outputs: Tensor) -> Tensor:
+    """Return ∂loss/∂H₂, N × r, of −½·mean over edges of log σ(H₂ᵤ·H₂ᵥ) − ½·mean over other pairs of log σ(−H₂ᵤ·H₂ᵥ).
+
+    Args:
+        pairs: the edges, followed by the other pairs.
+        num_edges: how many of the pairs are edges.
+        outputs: H₂, N × r.
+    """
+    positive, negative = link_probabilities(pairs, num_edges, outputs)
+    error = torch.cat([(positive - 1) / (2 * len(positive)), negative / (2 * max(len(negative), 1))])
+    return pairs.weighted_sum(error, outputs)
 
 
 def g_mean_threshold(positive: Tensor, negative: Tensor) -> Tensor:
-    """The threshold t that maximizes √(TPR·TNR), where p ≥ t is called an edge, among the probabilities that occur.
+    """Return the threshold t, among the probabilities that occur, that maximizes √(TPR·TNR), where p ≥ t is an edge.
 
     >>> g_mean_threshold(torch.tensor([0.9, 0.6, 0.2]), torch.tensor([0.1, 0.3]))
     tensor(0.6000)

@@ -1,6 +1,6 @@
-"""A two-layer network whose weights and optimizer state are values, handed from step to step.
+"""A two-layer network whose weights and Adam state are plain values, passed from step to step.
 
-Its inputs and outputs have a *column* per node and single precision: with few rows and many columns a matrix product is
+Inputs and outputs have a *column* per node and single precision: with few rows and many columns a matrix product is
 several times faster than the other way round.
 """
 
@@ -17,14 +17,12 @@ from focusedcleaner.detectors.base import Memory
 WEIGHTS = ("w1", "b1", "w2", "b2")
 
 
-def fresh(
-    inputs: int, hidden: int, outputs: int, *, seed: int, device: torch.device | str = "cpu"
-) -> dict[str, Tensor]:
-    """Weights of inputs → hidden → outputs, uniform in ±1/√fan-in as torch draws a linear layer's."""
+def initial_weights(inputs: int, hidden: int, outputs: int, *, seed: int) -> dict[str, Tensor]:
+    """Draw weights of inputs → hidden → outputs, uniform in ±1/√fan-in as in `torch.nn.Linear`."""
     generator = torch.Generator().manual_seed(seed)
 
     def draw(rows: int, columns: int, fan_in: int) -> Tensor:
-        return ((2 * torch.rand(rows, columns, generator=generator) - 1) / math.sqrt(fan_in)).to(device)
+        return (2 * torch.rand(rows, columns, generator=generator) - 1) / math.sqrt(fan_in)
 
     return {
         "w1": draw(hidden, inputs, inputs),
@@ -35,22 +33,22 @@ def fresh(
 
 
 def apply(inputs: Tensor, weights: Memory) -> Tensor:
-    """w₂·ReLU(w₁·M + b₁) + b₂ for inputs M with a column per node."""
+    """Return w₂·ReLU(w₁·M + b₁) + b₂ for inputs M with a column per node (Eq. 12a–b and 15)."""
     hidden = torch.relu(torch.addmm(weights["b1"], weights["w1"], inputs))
     return torch.addmm(weights["b2"], weights["w2"], hidden)
 
 
 def train(
-    memory: Memory, inputs: Tensor, slope: Callable[[Tensor], Tensor], *, epochs: int, rate: float
+    memory: Memory, inputs: Tensor, gradient: Callable[[Tensor], Tensor], *, epochs: int, rate: float
 ) -> dict[str, Tensor]:
-    """Adam for some epochs, from the weights and moments in ``memory``; the new ones, ``memory`` unchanged.
+    """Run Adam and return the new weights and moments; ``memory`` is not changed.
 
     Args:
-        memory: of an earlier training, or fresh weights.
+        memory: of an earlier training, or initial weights.
         inputs: M, a column per node.
-        slope: ∂loss/∂outputs of the outputs, both with a column per node.
+        gradient: maps outputs to ∂loss/∂outputs, both with a column per node.
         epochs: steps of Adam.
-        rate: Adam's.
+        rate: Adam's learning rate.
     """
     if epochs == 0:
         return dict(memory)
@@ -64,16 +62,16 @@ def train(
                 "exp_avg_sq": memory[f"{key}.square"].clone(),
             }
     hidden = inputs.new_empty(len(w1), inputs.shape[1])
-    back = torch.empty_like(hidden)
+    to_hidden = torch.empty_like(hidden)
     for _ in range(epochs):
         torch.addmm(b1, w1, inputs, out=hidden).relu_()
-        signal = slope(torch.addmm(b2, w2, hidden))
-        w2.grad, b2.grad = signal @ hidden.T, signal.sum(1, keepdim=True)
-        torch.mm(w2.T, signal, out=back).mul_(hidden.sign_())  # ReLU passes on what is above 0
-        w1.grad, b1.grad = (inputs @ back.T).T.contiguous(), back.sum(1, keepdim=True)
+        to_outputs = gradient(torch.addmm(b2, w2, hidden))
+        w2.grad, b2.grad = to_outputs @ hidden.T, to_outputs.sum(1, keepdim=True)
+        torch.mm(w2.T, to_outputs, out=to_hidden).mul_(hidden.sign_())  # the derivative of ReLU
+        w1.grad, b1.grad = (inputs @ to_hidden.T).T.contiguous(), to_hidden.sum(1, keepdim=True)
         optimizer.step()
-    learnt = dict(zip(WEIGHTS, weights, strict=True))
+    state = dict(zip(WEIGHTS, weights, strict=True))
     for key, weight in zip(WEIGHTS, weights, strict=True):
-        state = optimizer.state[weight]
-        learnt |= {f"{key}.mean": state["exp_avg"], f"{key}.square": state["exp_avg_sq"], "epochs": state["step"]}
-    return learnt
+        adam = optimizer.state[weight]
+        state |= {f"{key}.mean": adam["exp_avg"], f"{key}.square": adam["exp_avg_sq"], "epochs": adam["step"]}
+    return state

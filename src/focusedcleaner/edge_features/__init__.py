@@ -1,1 +1,1 @@
-"""Everything measured about an edge or a pair of nodes."""
+"""Everything measured about an edge or a pair of nodes, and the selection of edges by score."""

@@ -1,4 +1,4 @@
-"""How much a node's class distribution differs from its neighbours': prox₁, prox₂ and Div_JS in linear time."""
+"""How much class distributions differ in each node's neighbourhood: prox₁, prox₂ and Div_JS in linear time."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from focusedcleaner.engine import Structure
 
 
 def divergences(structure: Structure, distributions: Tensor) -> Tensor:
-    """The three columns prox₁, prox₂, Div_JS for row-stochastic S, N × 3 (Eq. 8–9).
+    """Return the columns prox₁, prox₂ (Eq. 9–10) and Div_JS for row-stochastic S, N × 3.
 
-    With h_i = Σ_c S_ic log S_ic the sums over pairs of neighbours factorize:
+    With h_i = Σ_c S_ic log S_ic the sums over pairs of neighbours factorize, so that the N × N matrix of pairwise
+    divergences (Eq. 8) is never formed:
 
     - prox₁(i) = mean over neighbours j of KL(S_i ‖ S_j) = h_i − S_i·(A log S)_i/d_i,
     - prox₂(i) = mean over ordered pairs of neighbours of KL(S_j ‖ S_k)
       = (d_i (A h)_i − (A S)_i·(A log S)_i)/(d_i (d_i − 1)), and 0 for d_i < 2,
     - Div_JS(i) = H(mean of the neighbours' S) − mean of the neighbours' H.
 
-    A node without neighbours differs from nobody: its row is 0.
+    The row of an isolated node is 0.
     """
     logs = distributions.clamp_min(torch.finfo(distributions.dtype).tiny).log()
     negentropy = (distributions * logs).sum(1, keepdim=True)

@@ -1,4 +1,4 @@
-"""Which edges go: the most suspicious ones, as long as no node loses its last neighbour."""
+"""Selecting edges to remove: the most suspicious ones, unless a node would be isolated."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 
 from focusedcleaner.graph import FloatArray, IntArray
 
-_PIECE = 4096
-"""Edges that are looked at together."""
+_BATCH = 4096
+"""Edges converted to Python lists at once."""
 
 
 def rank_by_score(scores: FloatArray, seed: int) -> IntArray:
-    """The numbers of E edges, highest score first; the seed decides between equal ones.
+    """Return the numbers of E edges, highest score first; the seed breaks ties.
 
     >>> rank_by_score(np.array([0.5, 2.0, 1.0]), seed=0)
     array([1, 2, 0])
@@ -21,27 +21,27 @@ def rank_by_score(scores: FloatArray, seed: int) -> IntArray:
 
 
 def without_isolating(order: IntArray, edges: IntArray, degrees: IntArray, size: int) -> list[int]:
-    """The first ``size`` edges that can go, one after the other, so that every node keeps a neighbour.
+    """Return the first ``size`` edges that can be removed in turn so that every node keeps a neighbour.
 
     Args:
-        order: numbers of edges, in the order in which they should go.
+        order: edge numbers in order of removal.
         edges: E × 2 node numbers.
-        degrees: of all N nodes, before the first edge goes.
-        size: how many at most.
+        degrees: of all N nodes, before the first removal.
+        size: maximum number of edges.
 
     >>> path = np.array([[0, 1], [1, 2], [2, 3]])
     >>> without_isolating(np.array([0, 1, 2]), path, np.array([1, 2, 2, 1]), 3)
     [1]
     """
     left = degrees.tolist()
-    chosen: list[int] = []
-    for start in range(0, len(order), _PIECE):
-        numbers = order[start : start + _PIECE]
+    selected: list[int] = []
+    for start in range(0, len(order), _BATCH):
+        numbers = order[start : start + _BATCH]
         for edge, (u, v) in zip(numbers.tolist(), edges[numbers].tolist(), strict=True):
-            if len(chosen) == size:
-                return chosen
+            if len(selected) == size:
+                return selected
             if left[u] > 1 and left[v] > 1:
                 left[u] -= 1
                 left[v] -= 1
-                chosen.append(edge)
-    return chosen
+                selected.append(edge)
+    return selected

@@ -1,46 +1,101 @@
-"""Numbers about pairs of nodes, as columns of a table."""
+"""Features of pairs of nodes, as named columns: what suggests that two nodes belong together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
-from focusedcleaner.graph import FloatArray, IntArray
+from focusedcleaner.edge_features.class_agreement import class_distributions
+from focusedcleaner.engine.sparse import row_products, unit_rows
+from focusedcleaner.graph import FloatArray, Graph, IntArray
 
 LEAST = 1e-6
-"""Probabilities below it count as it: the logarithm of nothing would drown everything else."""
-PAIRS_AT_ONCE = 50_000
-"""Pairs whose rows are gathered together."""
+"""Lower clamp before the logarithm."""
+INVERSE_DECAY = 10.0
+"""C of the logistic regression that predicts classes, as in the sanitizer ``agreement``."""
 
 
 def min_and_max(name: str, one: FloatArray, other: FloatArray) -> dict[str, FloatArray]:
-    """A number about each end as two columns in which it does not matter which end is which.
+    """Turn a value at each end into two columns that do not depend on the order of the ends.
 
     >>> min_and_max("degree", np.array([1.0, 5.0]), np.array([3.0, 2.0]))
-    {'least_degree': array([1., 2.]), 'largest_degree': array([3., 5.])}
+    {'min_degree': array([1., 2.]), 'max_degree': array([3., 5.])}
     """
-    return {f"least_{name}": np.minimum(one, other), f"largest_{name}": np.maximum(one, other)}
+    return {f"min_{name}": np.minimum(one, other), f"max_{name}": np.maximum(one, other)}
 
 
 def row_dot(one: FloatArray, other: FloatArray) -> FloatArray:
-    """The product of each row of one table with the same row of another."""
+    """Return the inner product of each row of one dense matrix with the same row of another."""
     product: FloatArray = (one * other).sum(axis=1)
     return product
 
 
-def clamped_log(share: FloatArray) -> FloatArray:
-    """The logarithm of probabilities, at least that of `LEAST`."""
-    return np.log(np.maximum(share, LEAST))
+def clamped_log(probabilities: FloatArray) -> FloatArray:
+    """Return the logarithm of probabilities, at least that of `LEAST`."""
+    return np.log(np.maximum(probabilities, LEAST))
 
 
-def row_products(left: sp.csr_array, right: sp.csr_array, pairs: IntArray) -> FloatArray:
-    """left_u·right_v for every pair (u, v)."""
-    return np.concatenate([left[part[:, 0]].multiply(right[part[:, 1]]).sum(axis=1) for part in batches(pairs)])
+@dataclass(frozen=True)
+class PairFeatures:
+    """Computes features of node pairs, for graphs over the same nodes.
+
+    >>> path = Graph(3, [[0, 1], [1, 2]], labels=[0, 0, 1])
+    >>> PairFeatures.of(path).columns(path, np.array([[0, 2]]))["common_neighbours"]
+    array([1.])
+    """
+
+    attributes: sp.csr_array | None
+    """N × F, rows of length 1."""
+    tfidf: sp.csr_array | None
+    """The same, each attribute weighted by log(1 + N/n), where n nodes have it."""
+
+    @classmethod
+    def of(cls, graph: Graph) -> PairFeatures:
+        if graph.attributes is None:
+            return cls(None, None)
+        owners = np.maximum(np.bincount(graph.attributes.indices, minlength=graph.num_attributes), 1)
+        weighted = graph.attributes @ sp.diags_array(np.log1p(graph.num_nodes / owners))
+        return cls(unit_rows(graph.attributes), unit_rows(sp.csr_array(weighted)))
+
+    def columns(self, graph: Graph, pairs: IntArray) -> dict[str, FloatArray]:
+        """Return one column per feature with a row per pair (P × 2); whether a pair has an edge is not used."""
+        u, v = pairs.T
+        adjacency, degrees = graph.adjacency(), graph.degrees.astype(float)
+        walk = sp.csr_array(sp.diags_array(1 / np.maximum(degrees, 1)) @ adjacency)
+        rarity = sp.csr_array(adjacency @ sp.diags_array(1 / np.log(np.maximum(degrees, 2))))
+        classes = class_distributions(graph, np.ones(graph.num_edges), INVERSE_DECAY)
+        neighbours = walk @ classes
+        two_steps = sp.csr_array(adjacency @ walk)
+        columns = {
+            "common_neighbours": row_products(adjacency, adjacency, pairs),
+            "adamic_adar": row_products(adjacency, rarity, pairs),
+            "three_step_walks": row_products(walk, two_steps, pairs) + row_products(walk, two_steps, pairs[:, ::-1]),
+            "same_class": clamped_log(row_dot(classes[u], classes[v])),
+            **min_and_max(
+                "neighbours_like_other_end", row_dot(neighbours[u], classes[v]), row_dot(neighbours[v], classes[u])
+            ),
+            **min_and_max("degree", degrees[u], degrees[v]),
+            **labelled_ends(graph, pairs),
+        }
+        if self.attributes is not None and self.tfidf is not None:
+            around = sp.csr_array(walk @ self.tfidf)
+            columns |= {
+                "attribute_similarity": row_products(self.attributes, self.attributes, pairs),
+                "tfidf_similarity": row_products(self.tfidf, self.tfidf, pairs),
+                **min_and_max(
+                    "similarity_to_neighbours",
+                    row_products(self.tfidf, around, pairs),
+                    row_products(self.tfidf, around, pairs[:, ::-1]),
+                ),
+            }
+        return columns
 
 
-def batches(pairs: IntArray) -> Iterator[IntArray]:
-    """The pairs, as many at a time as rows are gathered together; once where there is none."""
-    for start in range(0, max(len(pairs), 1), PAIRS_AT_ONCE):
-        yield pairs[start : start + PAIRS_AT_ONCE]
+def labelled_ends(graph: Graph, pairs: IntArray) -> dict[str, FloatArray]:
+    """Count the ends of each pair that are training and validation nodes; no columns without a split."""
+    if graph.split is None:
+        return {}
+    parts = {"training_ends": graph.split.train, "validation_ends": graph.split.val}
+    return {name: np.isin(pairs, nodes).sum(axis=1).astype(float) for name, nodes in parts.items()}

@@ -1,4 +1,4 @@
-"""What the mathematics needs of a graph: sparse × thin products, values at edges, sums at nodes, top-k, removal."""
+"""Linear algebra on graphs: sparse products, values at edges, sums at nodes, top-k pairs, removal."""
 
 from focusedcleaner.engine.structure import Attributes, Pairs, Structure, one_thread
 

@@ -57,7 +57,7 @@ def judge(poisoned: Graph, cleaned: Graph, *, seed: int = 0) -> Judgement:
     with one_thread(), torch.no_grad():
         graphs = [graph.without_test_labels() for graph in (poisoned, cleaned)]
         precision = torch.float64 if poisoned.num_edges < SINGLE_PRECISION_FROM else torch.float32
-        reduced = reduced_attributes(graphs[0], dtype=precision, device="cpu")
+        reduced = reduced_attributes(graphs[0], dtype=precision)
         views = []
         for graph in graphs:
             surrogate = Surrogate(graph, dtype=precision)

@@ -12,7 +12,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from focusedcleaner.budget import Budget, edges_allowed
 from focusedcleaner.edge_features.class_agreement import class_distributions
 from focusedcleaner.edge_features.edge_selection import rank_by_score
-from focusedcleaner.edge_features.link_features import INVERSE_DECAY, Likeness
+from focusedcleaner.edge_features.pair_features import INVERSE_DECAY, PairFeatures
 from focusedcleaner.engine import one_thread
 from focusedcleaner.graph import BoolArray, FloatArray, Graph, IntArray, no_pairs, pair_keys
 from focusedcleaner.io.convert import as_graph
@@ -73,7 +73,7 @@ def missing_edges(
 
     by a classifier (histogram gradient boosting) trained on copies of the graph from which edges were hidden the way
     attackers remove them: anywhere within a class, at training nodes, and where it harms a model most. Candidates are
-    pairs with a common neighbour and pairs with similar attributes; the features are those of `Likeness`. Learning
+    pairs with a common neighbour and pairs with similar attributes; the features are those of `PairFeatures`. Learning
     missing edges from a graph's own edges: Zhang, Chen: "Link Prediction Based on Graph Neural Networks", NeurIPS 2018.
 
     Args:
@@ -108,8 +108,8 @@ class _Search:
 
     def __init__(self, graph: Graph, seed: int, trees: int) -> None:
         self.graph, self.seed, self.trees = graph, seed, trees
-        self.likeness = Likeness.of(graph)
-        self.candidates = Candidates.of(graph, self.likeness.rare, neighbours=SIMILAR_NEIGHBOURS)
+        self.likeness = PairFeatures.of(graph)
+        self.candidates = Candidates.of(graph, self.likeness.tfidf, neighbours=SIMILAR_NEIGHBOURS)
         self.classes = class_distributions(graph, np.ones(graph.num_edges), INVERSE_DECAY)
 
     def run(

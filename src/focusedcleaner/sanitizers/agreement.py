@@ -60,4 +60,4 @@ class Agreement(Filter):
         )
         u, v = graph.edges.T
         classes = {"classes_u": agreement.classes[u], "classes_v": agreement.classes[v]}
-        return EdgeScores(agreement.scores, {"class_agreement": agreement.agreement, **classes})
+        return EdgeScores(agreement.scores, {"class_agreement": agreement.same_class, **classes})

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from focusedcleaner.engine.operators import scaled_adjacency
-from focusedcleaner.engine.spectral import leading
+from focusedcleaner.engine.sparse import leading_eigenpairs
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.sanitizers.filters import EdgeScores, Filter
@@ -48,7 +48,7 @@ class SVD(Filter):
 
     def score_edges(self, graph: Graph, seed: int) -> EdgeScores:
         matrix = scaled_adjacency(graph) if self.normalized else graph.adjacency()
-        values, vectors = leading(matrix, min(self.rank, graph.num_nodes))
+        values, vectors = leading_eigenpairs(matrix, min(self.rank, graph.num_nodes))
         u, v = graph.edges.T
         weights = (vectors[u] * values * vectors[v]).sum(axis=1)
         if self.normalized:

@@ -1,4 +1,4 @@
-"""The surrogate: trained on a structure, and differentiated with respect to it."""
+"""The surrogate model: trained on a structure, and differentiated with respect to it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.surrogate.features import Features, TrainingFeatures
 from focusedcleaner.surrogate.inner import Implicit, InnerTraining, Solution
-from focusedcleaner.surrogate.metagradient import PairGradient, chained
+from focusedcleaner.surrogate.metagradient import PairGradient, two_hop_gradient
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """The surrogate trained on the structure as it stands."""
+    """The surrogate trained on the current structure."""
 
     features: Features
     solution: Solution
@@ -34,12 +34,12 @@ class Fitted:
 
 
 class Surrogate:
-    """S = softmax(Â²XW) with W trained on the training nodes (Eq. 5b–5c).
+    """S = softmax(Â²XW) with W trained on the training nodes (Eq. 6b–6c).
 
     Args:
-        graph: with labels for its training nodes; X is the identity where it has no attributes.
-        inner: how W is trained: `Implicit` or `Unrolled`.
-        form: the form of the inner problem, "dual", "primal" or "sparse"; by size where None.
+        graph: with labels for its training nodes; X is the identity if it has no attributes.
+        inner: the training of W: `Implicit` (the default) or `Unrolled`.
+        form: "dual", "primal" or "sparse" (see `features`); chosen by size if None.
 
     >>> from focusedcleaner.graph import Split
     >>> graph = Graph(4, [[0, 1], [1, 2], [2, 3]], labels=[0, 0, 1, 1], split=Split([0, 3], [1], [2]))
@@ -55,25 +55,24 @@ class Surrogate:
         inner: InnerTraining | None = None,
         form: str | None = None,
         dtype: torch.dtype = torch.float64,
-        device: torch.device | str = "cpu",
     ) -> None:
         if graph.labels is None or graph.split is None or not len(graph.split.train):
             raise InputError("the surrogate needs a graph with labels and training nodes")
         self.inner = Implicit() if inner is None else inner
-        self.structure = Structure(graph, dtype=dtype, device=device)
-        self.attributes = Attributes(graph, dtype=dtype, device=device)
-        self.train = torch.tensor(graph.split.train, device=device)
+        self.structure = Structure(graph, dtype=dtype)
+        self.attributes = Attributes(graph, dtype=dtype)
+        self.train = torch.tensor(graph.split.train)
         self.features = TrainingFeatures(self.structure, self.attributes, self.train, form)
-        labels = torch.tensor(graph.labels[graph.split.train], device=device)
+        labels = torch.tensor(graph.labels[graph.split.train])
         self.onehot = torch.nn.functional.one_hot(labels, graph.num_classes).to(dtype).T.contiguous()
 
     def move_to(self, structure: Structure, touched: Sequence[int]) -> None:
-        """Go on with another structure over the same nodes, which differs in edges between the touched ones only."""
+        """Switch to another structure over the same nodes that differs only in edges between the touched nodes."""
         structure.touched[list(touched)] = 1.0
         self.structure = self.features.structure = structure
 
     def fit(self, start: Tensor | None = None) -> Fitted:
-        """Train on the structure as it stands, from the coordinates of an earlier solution where given."""
+        """Train on the current structure, from the coordinates of an earlier solution if given."""
         features = self.features.now()
         solution = self.inner.fit(features, self.onehot, start)
         xw = self.attributes.times(solution.weights)
@@ -81,13 +80,13 @@ class Surrogate:
         return Fitted(features, solution, xw, logits)
 
     def meta_gradient(self, fitted: Fitted, signal: Tensor) -> PairGradient:
-        """∂loss/∂Â for ``signal`` = ∂loss/∂Z (N × C): directly, and through the training of W."""
+        """Return ∂loss/∂Â for ``signal`` = ∂loss/∂Z (N × C), directly and through the training of W."""
         outer = self.attributes.transposed_times(self.structure.propagate(self.structure.propagate(signal)))
         own, others = signal, []
-        for errors, xw in self.inner.pairs(fitted.features, self.onehot, fitted.solution, outer):
+        for errors, xw in self.inner.feature_gradient(fitted.features, self.onehot, fitted.solution, outer):
             if xw is None:
                 own = own.index_add(0, self.train, errors)
             else:
                 spread = signal.new_zeros(self.structure.num_nodes, errors.shape[1])
                 others.append((spread.index_copy_(0, self.train, errors), xw))
-        return chained(self.structure, [(own, fitted.xw), *others])
+        return two_hop_gradient(self.structure, [(own, fitted.xw), *others])

@@ -102,7 +102,7 @@ class PlantedEdgeEM:
         self.extractor = EdgeFeatureExtractor(graph)
         self.rehearsal_extractor = EdgeFeatureExtractor(graph.with_split(rehearsal_split(graph, seed)))
         """Extracts the features of the graphs poisoned by simulated attackers."""
-        self.features = self.extractor.clues(graph)
+        self.features = self.extractor.extract(graph)
 
     def run(self) -> FloatArray:
         """Run all rounds; return the mean posterior of the last ones, E probabilities."""
@@ -160,7 +160,7 @@ class PlantedEdgeEM:
             poisoned = rest.with_edges(attacker(attacked, budget, rng))
             edge_classes = np.where(rest.has_edges(poisoned.edges), 0, number)
             rows = _sample_rows(edge_classes, rng)
-            tables.append(self.rehearsal_extractor.clues(poisoned).table[rows])
+            tables.append(self.rehearsal_extractor.extract(poisoned).table[rows])
             classes.append(edge_classes[rows])
         return np.concatenate(tables), np.concatenate(classes)
 

@@ -94,7 +94,7 @@ class SelfAttack(Sanitizer):
         classifier = em.fit_classifier()
 
         def score(trial: Graph) -> FloatArray:
-            return classifier.posterior(em.extractor.clues(trial)).planted
+            return classifier.posterior(em.extractor.extract(trial)).planted
 
         return score
 

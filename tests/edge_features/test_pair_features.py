@@ -1,4 +1,4 @@
-"""Edge features of pairs by brute force."""
+"""Pair features against dense matrices."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy as np
 from hypothesis import given, settings
 
 from focusedcleaner.edge_features.class_agreement import class_distributions
-from focusedcleaner.edge_features.link_features import INVERSE_DECAY, Likeness
+from focusedcleaner.edge_features.pair_features import INVERSE_DECAY, PairFeatures
 from focusedcleaner.graph import Graph
 from tests.strategies import labelled_graphs
 
 
 @settings(deadline=None, max_examples=25)
 @given(graph=labelled_graphs())
-def test_clues_are_those_of_dense_matrices(graph: Graph) -> None:
+def test_features_are_those_of_dense_matrices(graph: Graph) -> None:
     assert graph.split is not None
     pairs = np.array(list(combinations(range(graph.num_nodes), 2)))
     u, v = pairs.T
-    columns = Likeness.of(graph).columns(graph, pairs)
+    columns = PairFeatures.of(graph).columns(graph, pairs)
     dense, degrees = graph.adjacency().toarray(), graph.degrees
     walk = dense / np.maximum(degrees, 1)[:, None]
     rarity = dense @ np.diag(1 / np.log(np.maximum(degrees, 2))) @ dense
@@ -29,13 +29,13 @@ def test_clues_are_those_of_dense_matrices(graph: Graph) -> None:
     three = walk @ walk.T @ dense.T
     expected = {
         "common_neighbours": dense @ dense,
-        "rare_common_neighbours": rarity,
-        "walks_of_three": three + three.T,
-        "class_agreement": np.log(np.maximum(classes @ classes.T, 1e-6)),
-        "least_neighbours_for_it": np.minimum(towards, towards.T),
-        "largest_neighbours_for_it": np.maximum(towards, towards.T),
-        "least_degree": np.minimum.outer(degrees, degrees),
-        "largest_degree": np.maximum.outer(degrees, degrees),
+        "adamic_adar": rarity,
+        "three_step_walks": three + three.T,
+        "same_class": np.log(np.maximum(classes @ classes.T, 1e-6)),
+        "min_neighbours_like_other_end": np.minimum(towards, towards.T),
+        "max_neighbours_like_other_end": np.maximum(towards, towards.T),
+        "min_degree": np.minimum.outer(degrees, degrees),
+        "max_degree": np.maximum.outer(degrees, degrees),
         "training_ends": np.add.outer(*(2 * [np.isin(np.arange(graph.num_nodes), graph.split.train).astype(int)])),
         "validation_ends": np.add.outer(*(2 * [np.isin(np.arange(graph.num_nodes), graph.split.val).astype(int)])),
     }
@@ -46,9 +46,9 @@ def test_clues_are_those_of_dense_matrices(graph: Graph) -> None:
         beside = rare @ (walk @ rare).T
         expected |= {
             "attribute_similarity": own @ own.T,
-            "rare_attribute_similarity": rare @ rare.T,
-            "least_attributes_beside": np.minimum(beside, beside.T),
-            "largest_attributes_beside": np.maximum(beside, beside.T),
+            "tfidf_similarity": rare @ rare.T,
+            "min_similarity_to_neighbours": np.minimum(beside, beside.T),
+            "max_similarity_to_neighbours": np.maximum(beside, beside.T),
         }
     assert set(columns) == set(expected)
     for name, matrix in expected.items():

@@ -1,4 +1,4 @@
-"""Self-attack: its clues by brute force."""
+"""Edge features against loops over neighbours."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from focusedcleaner.edge_features.extractor import EdgeFeatureExtractor
 from focusedcleaner.graph import Graph
 
 
-def test_clues_are_what_their_names_say(graph: Graph) -> None:
-    seen = graph.as_the_defender_sees_it()
-    clues = EdgeFeatureExtractor(seen).clues(seen)
+def test_features_are_what_their_names_say(graph: Graph) -> None:
+    seen = graph.without_test_labels()
+    features = EdgeFeatureExtractor(seen).extract(seen)
     assert graph.attributes is not None
     assert graph.split is not None
     neighbours = {node: set[int]() for node in range(graph.num_nodes)}
@@ -27,32 +27,32 @@ def test_clues_are_what_their_names_say(graph: Graph) -> None:
         u, v = graph.edges[place].tolist()
         shared = neighbours[u] & neighbours[v]
         rarity = sum(1 / np.log(max(len(neighbours[node]), 2)) for node in shared)
-        for_v = sum(clues.classes[node] @ clues.classes[v] for node in neighbours[u] - {v})
-        for_u = sum(clues.classes[node] @ clues.classes[u] for node in neighbours[v] - {u})
+        for_v = sum(features.classes[node] @ features.classes[v] for node in neighbours[u] - {v})
+        for_u = sum(features.classes[node] @ features.classes[u] for node in neighbours[v] - {u})
         likeness = [for_v / max(len(neighbours[u]) - 1, 1), for_u / max(len(neighbours[v]) - 1, 1)]
         beside_u = sum(rows[node] @ rows[v] for node in neighbours[u] - {v}) / max(len(neighbours[u]) - 1, 1)
         beside_v = sum(rows[node] @ rows[u] for node in neighbours[v] - {u}) / max(len(neighbours[v]) - 1, 1)
         expected = {
             "common_neighbours": len(shared),
-            "rare_common_neighbours": rarity,
+            "adamic_adar": rarity,
             "training_ends": len({u, v} & trained),
             "attribute_similarity": rows[u] @ rows[v],
-            "agreement": np.log(max(clues.classes[u] @ clues.classes[v], 1e-6)),
-            "least_neighbours_for_it": min(likeness),
-            "largest_neighbours_for_it": max(likeness),
-            "least_attributes_beside": min(beside_u, beside_v),
-            "largest_attributes_beside": max(beside_u, beside_v),
+            "agreement": np.log(max(features.classes[u] @ features.classes[v], 1e-6)),
+            "min_neighbours_like_other_end": min(likeness),
+            "max_neighbours_like_other_end": max(likeness),
+            "min_similarity_to_neighbours": min(beside_u, beside_v),
+            "max_similarity_to_neighbours": max(beside_u, beside_v),
         }
-        assert {name: clues[name][place] for name in expected} == pytest.approx(expected, abs=1e-9)
+        assert {name: features[name][place] for name in expected} == pytest.approx(expected, abs=1e-9)
 
 
-def test_doubt_beside_an_edge_leaves_the_edge_itself_out(graph: Graph) -> None:
-    bare = replace(graph.as_the_defender_sees_it(), attributes=None)
-    clues = EdgeFeatureExtractor(bare).clues(bare)
-    doubt = 1 - np.exp(clues["agreement"])
+def test_adjacent_doubt_leaves_out_the_edge_itself(graph: Graph) -> None:
+    bare = replace(graph.without_test_labels(), attributes=None)
+    features = EdgeFeatureExtractor(bare).extract(bare)
+    doubt = 1 - np.exp(features["agreement"])
     u, v = graph.edges[5].tolist()
     sums = [sum(doubt[e] for e, ends in enumerate(graph.edges.tolist()) if end in ends and e != 5) for end in (u, v)]
-    found = clues["least_doubt_beside"][5], clues["largest_doubt_beside"][5]
+    found = features["min_adjacent_doubt"][5], features["max_adjacent_doubt"][5]
     assert found == pytest.approx(sorted(sums), abs=1e-5)
 
 
@@ -72,12 +72,12 @@ def test_the_order_of_ends_and_nodes_does_not_matter(graph: Graph) -> None:
         labels=graph.labels[order],
         split=split,
         class_names=graph.class_names,
-    ).as_the_defender_sees_it()
-    seen = graph.as_the_defender_sees_it()
-    one, other = EdgeFeatureExtractor(seen).clues(seen), EdgeFeatureExtractor(turned).clues(turned)
+    ).without_test_labels()
+    seen = graph.without_test_labels()
+    one, other = EdgeFeatureExtractor(seen).extract(seen), EdgeFeatureExtractor(turned).extract(turned)
     ends = np.sort(place[graph.edges], axis=1)
     row = np.searchsorted(turned.edge_keys, ends[:, 0] * graph.num_nodes + ends[:, 1])
-    for name in ("common_neighbours", "attribute_similarity", "least_degree", "training_ends"):
+    for name in ("common_neighbours", "attribute_similarity", "min_degree", "training_ends"):
         assert other[name][row] == pytest.approx(one[name])
-    for name in ("agreement", "gradient", "least_prox1", "least_neighbours_for_it"):
+    for name in ("agreement", "gradient", "min_prox1", "min_neighbours_like_other_end"):
         assert np.corrcoef(other[name][row], one[name])[0, 1] > 0.99

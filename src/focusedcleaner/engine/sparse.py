@@ -1,0 +1,142 @@
+"""Sparse matrices: conversion to torch, products and nearest neighbours of rows, leading eigenpairs."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+from scipy.sparse.linalg import eigsh
+from torch import Tensor
+
+from focusedcleaner.graph import FloatArray, Graph, IntArray
+
+_BATCH = 50_000
+"""Pairs whose rows are gathered at once."""
+_BLOCK = 512
+"""Rows whose products with all others are computed at once."""
+_DENSE = 500
+"""Size up to which a full eigendecomposition is faster than a partial one."""
+
+
+def csr_tensor(row_starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Return a torch CSR tensor, without torch's warning that the layout is in beta."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sparse", UserWarning)
+        return torch.sparse_csr_tensor(row_starts, columns, values, size=shape)
+
+
+def csr_indices(indices: NDArray[np.integer], largest: int) -> Tensor:
+    """Return indices as int32 where ``largest`` fits: MKL would convert int64 indices at every product."""
+    return torch.from_numpy(indices.astype(np.int32 if largest < 2**31 else np.int64))
+
+
+def to_torch(matrix: sp.csr_array, dtype: torch.dtype) -> Tensor:
+    """Convert a scipy CSR matrix to a torch CSR tensor."""
+    largest = max(*matrix.shape, matrix.nnz)
+    values = torch.from_numpy(matrix.data.copy()).to(dtype)
+    return csr_tensor(csr_indices(matrix.indptr, largest), csr_indices(matrix.indices, largest), values, matrix.shape)
+
+
+# Rows ----------------------------------------------------------------------------------------------------------------
+
+
+def row_norms(matrix: sp.csr_array) -> FloatArray:
+    """Return the Euclidean length of each row."""
+    norms: FloatArray = np.sqrt(matrix.multiply(matrix).sum(axis=1))
+    return norms
+
+
+def unit_rows(matrix: sp.csr_array) -> sp.csr_array:
+    """Scale each row to length 1; rows of zeros stay zero.
+
+    >>> unit_rows(sp.csr_array([[3.0, 4.0], [0.0, 0.0]])).toarray()
+    array([[0.6, 0.8],
+           [0. , 0. ]])
+    """
+    norms = row_norms(matrix)
+    return sp.csr_array(sp.diags_array(1 / np.where(norms > 0, norms, 1.0)) @ matrix)
+
+
+def unit_profiles(graph: Graph) -> sp.csr_array:
+    """Return the attributes, or the rows of A + I where the graph has none, scaled to length 1 (N × F or N × N)."""
+    if graph.attributes is not None:
+        return unit_rows(graph.attributes)
+    return unit_rows(graph.adjacency() + sp.eye_array(graph.num_nodes, format="csr"))
+
+
+def batches(pairs: IntArray) -> Iterator[IntArray]:
+    """Split pairs into batches whose rows fit into memory; an empty list gives one empty batch."""
+    for start in range(0, max(len(pairs), 1), _BATCH):
+        yield pairs[start : start + _BATCH]
+
+
+def row_products(left: sp.csr_array, right: sp.csr_array, pairs: IntArray) -> FloatArray:
+    """Return left_u·right_v for every pair (u, v) of P × 2 row numbers.
+
+    >>> matrix = sp.csr_array([[1.0, 2.0], [3.0, 0.0]])
+    >>> row_products(matrix, matrix, np.array([[0, 1], [1, 1]]))
+    array([3., 9.])
+    """
+    return np.concatenate([left[part[:, 0]].multiply(right[part[:, 1]]).sum(axis=1) for part in batches(pairs)])
+
+
+def nearest_neighbours(units: sp.csr_array, count: int) -> tuple[IntArray, FloatArray]:
+    """Find, for each row, the ``count`` other rows with the largest cosine above 0.
+
+    Rows that share an attribute with fewer others have fewer neighbours. Ties go to the smaller row number.
+
+    Args:
+        units: N × F, rows of length 1 or 0.
+        count: neighbours per row.
+
+    Returns:
+        The pairs (row, neighbour), n × 2, and their cosines.
+    """
+    columns = sp.csr_array(units.T)
+    found = [_block_neighbours(units, columns, start, count) for start in range(0, units.shape[0], _BLOCK)]
+    return np.concatenate([pairs for pairs, _ in found]), np.concatenate([values for _, values in found])
+
+
+def _block_neighbours(
+    units: sp.csr_array, columns: sp.csr_array, start: int, count: int
+) -> tuple[IntArray, FloatArray]:
+    block = sp.coo_array(units[start : start + _BLOCK] @ columns)
+    rows, others, values = block.coords[0].astype(np.int64), block.coords[1].astype(np.int64), block.data
+    usable = (rows + start != others) & (values > 0)
+    rows, others, values = rows[usable], others[usable], values[usable]
+    # The order of summation may change the last digit of equal cosines.
+    rounded = values.round(12)
+    candidates = np.flatnonzero(rounded >= _count_th_largest(rows, rounded, count)[rows])
+    order = candidates[np.lexsort((others[candidates], -rounded[candidates], rows[candidates]))]
+    rows, others, values = rows[order], others[order], values[order]
+    sizes = np.bincount(rows, minlength=_BLOCK)
+    rank = np.arange(len(rows)) - (np.cumsum(sizes) - sizes)[rows]
+    kept = rank < count
+    return np.stack([rows[kept] + start, others[kept]], axis=1), values[kept]
+
+
+def _count_th_largest(rows: IntArray, values: FloatArray, count: int) -> FloatArray:
+    """Return the ``count``-th largest value of each row of a block, 0 where there are fewer; ``rows`` are sorted."""
+    ends = np.searchsorted(rows, np.arange(_BLOCK + 1))
+    parts = [values[start:end] for start, end in itertools.pairwise(ends)]
+    return np.array([np.partition(part, -count)[-count] if len(part) >= count else 0.0 for part in parts])
+
+
+# Spectrum ------------------------------------------------------------------------------------------------------------
+
+
+def leading_eigenpairs(matrix: sp.csr_array, count: int) -> tuple[FloatArray, FloatArray]:
+    """Return the ``count`` eigenvalues of largest modulus, largest first, of a symmetric matrix, and their eigenvectors
+    as columns."""
+    size = matrix.shape[0]
+    if size <= max(_DENSE, 2 * count):
+        values, vectors = np.linalg.eigh(matrix.toarray())
+    else:
+        values, vectors = eigsh(matrix, k=count, which="LM", v0=np.ones(size))
+    order = np.argsort(-np.abs(values), kind="stable")[:count]
+    return values[order], vectors[:, order]

@@ -1,0 +1,41 @@
+"""Selection of edges by score, against one removal at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from focusedcleaner.edge_features.edge_selection import rank_by_score, without_isolating
+from focusedcleaner.graph import Graph
+from tests.strategies import labelled_graphs
+
+
+@settings(deadline=None, max_examples=60)
+@given(graph=labelled_graphs(), size=st.integers(0, 20), seed=st.integers(0, 1000))
+def test_selection_equals_removing_one_edge_at_a_time(graph: Graph, size: int, seed: int) -> None:
+    order = np.random.default_rng(seed).permutation(graph.num_edges)
+    left, expected = graph, list[int]()
+    for number in order:
+        fewer = left.without_edges(graph.edges[[number]])
+        if len(expected) < size and ((fewer.degrees > 0) == (graph.degrees > 0)).all():
+            left = fewer
+            expected.append(int(number))
+    assert without_isolating(order, graph.edges, graph.degrees, size) == expected
+
+
+def test_batches_do_not_change_the_selection(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    order = rank_by_score(np.zeros(graph.num_edges), 3)
+    whole = without_isolating(order, graph.edges, graph.degrees, 50)
+    monkeypatch.setattr("focusedcleaner.edge_features.edge_selection._BATCH", 7)
+    assert without_isolating(order, graph.edges, graph.degrees, 50) == whole
+
+
+def test_the_seed_only_breaks_ties() -> None:
+    scores = np.array([1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 3.0])
+    orders = {tuple(rank_by_score(scores, seed).tolist()) for seed in range(10)}
+    assert len(orders) > 1
+    assert {order[0] for order in orders} == {7}
+    assert {order[-1] for order in orders} == {0}
+    assert rank_by_score(scores, 4).tolist() == rank_by_score(scores, 4).tolist()

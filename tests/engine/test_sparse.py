@@ -1,0 +1,62 @@
+"""Rows, nearest neighbours and eigenpairs of sparse matrices against dense ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from focusedcleaner.engine import sparse
+from focusedcleaner.engine.sparse import leading_eigenpairs, nearest_neighbours, row_products, unit_profiles, unit_rows
+from focusedcleaner.graph import Graph
+
+
+def small() -> Graph:
+    """A random graph with attributes of random size; node 1 has none."""
+    rng = np.random.default_rng(4)
+    attributes = rng.uniform(0.5, 1.5, (14, 9)) * (rng.random((14, 9)) < 0.5)
+    attributes[1] = 0
+    return Graph.from_pairs(14, rng.integers(0, 13, (28, 2)), attributes=sp.csr_array(attributes))
+
+
+def cosine(values: np.ndarray) -> np.ndarray:
+    length = np.linalg.norm(values, axis=1, keepdims=True)
+    unit = values / np.where(length > 0, length, 1)
+    return np.asarray(unit @ unit.T)
+
+
+@pytest.mark.parametrize("batch", [3, 50_000])
+def test_similarities(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sparse, "_BATCH", batch)
+    graph = small()
+    assert graph.attributes is not None
+    alike = cosine(graph.attributes.toarray())
+    units = unit_profiles(graph)
+    np.testing.assert_allclose(row_products(units, units, graph.edges), alike[tuple(graph.edges.T)])
+    pairs, values = nearest_neighbours(units, 2)
+    np.testing.assert_allclose(values, alike[tuple(pairs.T)])
+    np.fill_diagonal(alike, 0)
+    expected = [np.sort(row)[::-1][:2] for row in alike]
+    np.testing.assert_allclose(values, np.concatenate([row[row > 0] for row in expected]))
+    assert row_products(units, units, graph.edges[:0]).shape == (0,)
+
+
+def test_profiles_without_attributes_are_rows_of_the_adjacency() -> None:
+    graph = Graph(3, [[0, 1]])
+    np.testing.assert_allclose(unit_profiles(graph).toarray(), [[0.5**0.5] * 2 + [0]] * 2 + [[0, 0, 1]])
+
+
+def test_ties_go_to_the_smaller_number() -> None:
+    units = unit_rows(sp.csr_array(np.ones((5, 2))))
+    assert nearest_neighbours(units, 2)[0].tolist() == [
+        *([0, 1], [0, 2], [1, 0], [1, 2], [2, 0], [2, 1], [3, 0], [3, 1], [4, 0], [4, 1])
+    ]
+
+
+def test_leading_eigenvalues_of_a_larger_matrix() -> None:
+    rng = np.random.default_rng(0)
+    matrix = Graph.from_pairs(600, rng.integers(0, 600, (2000, 2))).adjacency()
+    values, vectors = leading_eigenpairs(matrix, 5)
+    exact = np.linalg.eigvalsh(matrix.toarray())
+    np.testing.assert_allclose(np.abs(values), np.sort(np.abs(exact))[::-1][:5], rtol=1e-6)
+    np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-6)
