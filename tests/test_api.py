@@ -40,7 +40,7 @@ def test_dir_shows_what_is_public_and_nothing_else() -> None:
     assert dir(fc) == sorted(fc.__all__)
     assert all(getattr(fc, name) is not None for name in fc.__all__)
     with pytest.raises(AttributeError, match="no attribute 'clean'"):
-        _ = fc.clean  # type: ignore[attr-defined]
+        _ = fc.clean
 
 
 def test_importing_the_package_loads_no_torch() -> None:
@@ -93,7 +93,7 @@ def test_one_default_for_python_the_transform_and_the_command_line(graph: fc.Gra
     assert fc.Sanitize()(to_pyg(graph)).removed_edge_index.T.tolist() == fc.sanitize(graph).removed.tolist()
     larger = fc.datasets.synthetic(num_nodes=1000, mean_degree=5.0, seed=0)
     assert default_method(larger) == fc.check(larger).method == "self-attack"
-    quick = {"rounds": 1, "trees": 2, "attackers": "random"}
+    quick: dict[str, Any] = {"rounds": 1, "trees": 2, "attackers": "random"}
     assert fc.sanitize(larger, **quick).method == "self-attack", "a setting must not change the method"
 
 
@@ -181,8 +181,8 @@ class Longest(fc.Filter):
     name: ClassVar[str] = "longest"
     power: float = 1.0
 
-    def suspicion(self, graph: fc.Graph, seed: int) -> fc.Suspicion:
-        return fc.Suspicion(np.diff(graph.edges, axis=1).ravel().astype(float) ** self.power)
+    def score_edges(self, graph: fc.Graph, seed: int) -> fc.EdgeScores:
+        return fc.EdgeScores(np.diff(graph.edges, axis=1).ravel().astype(float) ** self.power)
 
 
 @pytest.mark.usefixtures("registries")
@@ -199,8 +199,8 @@ def test_a_sanitizer_of_ones_own(graph: fc.Graph, cli: Callable[..., Any]) -> No
 @pytest.mark.usefixtures("registries")
 def test_what_can_not_be_registered() -> None:
     with pytest.raises(fc.InputError, match="not a dataclass derived from Attack"):
-        fc.register_attack(Longest)  # type: ignore[type-var]
-    nameless = dataclass(frozen=True)(type("Nameless", (fc.Filter,), {"suspicion": Longest.suspicion}))
+        fc.register_attack(Longest)  # type: ignore[arg-type]
+    nameless: Any = dataclass(frozen=True)(type("Nameless", (fc.Filter,), {"score_edges": Longest.score_edges}))
     with pytest.raises(fc.InputError, match="Nameless needs a class attribute `name`"):
         fc.register_sanitizer(nameless)
 

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from focusedcleaner.io import load_graph, save_graph
     from focusedcleaner.pyg import Sanitize
     from focusedcleaner.sanitizers import (
+        EdgeScores,
         Filter,
-        Findings,
         FocusedCleaner,
         Sanitation,
         Sanitizer,
-        Suspicion,
+        Selection,
         sanitizer,
     )
     from focusedcleaner.scoring import Score, score
@@ -44,8 +44,8 @@ __all__ = [
     "Attack",
     "Check",
     "Classifier",
+    "EdgeScores",
     "Filter",
-    "Findings",
     "FocusedCleaner",
     "Graph",
     "InputError",
@@ -55,8 +55,8 @@ __all__ = [
     "Sanitize",
     "Sanitizer",
     "Score",
+    "Selection",
     "Split",
-    "Suspicion",
     "__version__",
     "attack",
     "check",
@@ -80,7 +80,7 @@ _HOMES = {
     "graph": ("Graph", "Split"),
     "io": ("load_graph", "save_graph"),
     "pyg": ("Sanitize",),
-    "sanitizers": ("Filter", "Findings", "FocusedCleaner", "Sanitation", "Sanitizer", "Suspicion", "sanitizer"),
+    "sanitizers": ("Filter", "Selection", "FocusedCleaner", "Sanitation", "Sanitizer", "EdgeScores", "sanitizer"),
     "scoring": ("Score", "score"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -34,7 +34,7 @@ def sanitize(
     *,
     seed: int = 0,
     progress: Progress | None = None,
-    **settings: object,
+    **settings: Any,
 ) -> Sanitation:
     """Remove the edges that an attacker most likely planted.
 
@@ -92,9 +92,9 @@ class Check:
         return asdict(self)
 
     def __str__(self) -> str:
-        labels = (
-            f"{self.classes} classes, {count(self.labelled_nodes, 'labelled node')}" if self.classes else "no labels"
-        )
+        labels = "no labels"
+        if self.classes:
+            labels = f"{self.classes} classes, {count(self.labelled_nodes, 'labelled node')}"
         lines = [
             f"{count(self.nodes, 'node')}, {count(self.edges, 'edge')}, {count(self.components, 'component')}"
             + (", bipartite" if self.bipartite else ""),
@@ -124,9 +124,8 @@ def check(data: Any) -> Check:
     adjacency = graph.adjacency()
     components = _components(adjacency)
     # A connected graph is bipartite exactly if its bipartite double cover falls into two components.
-    bipartite = (
-        graph.num_edges > 0 and _components(sp.block_array([[None, adjacency], [adjacency, None]])) == 2 * components
-    )
+    double_cover = sp.block_array([[None, adjacency], [adjacency, None]])
+    bipartite = graph.num_edges > 0 and _components(double_cover) == 2 * components
     homophily = None if math.isnan(graph.homophily) else graph.homophily
     warnings = _warnings(graph, bipartite, homophily)
     try:

@@ -40,7 +40,7 @@ class Sanitize(BaseTransform):
     (800, 760, torch.Size([2, 20]))
     """
 
-    def __init__(self, method: str = AUTO, budget: Budget | None = None, seed: int = 0, **settings: object) -> None:
+    def __init__(self, method: str = AUTO, budget: Budget | None = None, seed: int = 0, **settings: Any) -> None:
         self.method, self.budget, self.seed, self.settings = method, budget, seed, settings
         if method != AUTO:
             sanitizer(method, **settings)  # refuses a wrong setting before the pipeline starts

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from focusedcleaner.api import register_sanitizer
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
-from focusedcleaner.sanitizers import SANITIZERS, RandomEdges, default_method, register_sanitizer, sanitizer
+from focusedcleaner.sanitizers import SANITIZERS, RandomEdges, default_method, sanitizer
 from tests.conftest import Command
 
 PAGE = Path(__file__).parents[2] / "docs" / "sanitizers.md"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from focusedcleaner.api import check
 from focusedcleaner.cli.console import print_json, screen
 from focusedcleaner.cli.inputs import read_graph
 from focusedcleaner.cli.options import GraphSource
@@ -9,8 +10,6 @@ from focusedcleaner.cli.options import GraphSource
 
 def run(source: GraphSource, json: bool) -> None:
     """Check the graph and print the findings."""
-    from focusedcleaner.api import check
-
     findings = check(read_graph(source))
     if json:
         print_json(findings.to_dict())

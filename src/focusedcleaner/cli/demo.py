@@ -24,11 +24,11 @@ from focusedcleaner.cli.console import (
     screen,
 )
 from focusedcleaner.cli.report import write_run_report
-from focusedcleaner.cli.sanitize import automatic_sanitizer, runs_folder
+from focusedcleaner.cli.sanitize import runs_folder
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
 from focusedcleaner.runs.folder import REPORT, RunFolder, free_path
-from focusedcleaner.sanitizers import Sanitation
+from focusedcleaner.sanitizers import AUTO, Sanitation, sanitizer_for
 from focusedcleaner.scoring import score
 
 ATTACK, POWER = "mettack", "10%"
@@ -43,7 +43,7 @@ def run(seed: int, json: bool) -> None:
         name, clean = _graph(seed)
         with progress_bar("Poisoning") as progress:
             poisoning = attack(ATTACK).poison(clean, POWER, seed=seed, progress=progress)
-        method = automatic_sanitizer(poisoning.graph, {})
+        method = sanitizer_for(poisoning.graph, AUTO, {})
         with RunFolder.opened(free_path("demo", method.name)) as folder:
             with progress_bar("Cleaning") as progress:
                 sanitation = method.sanitize(poisoning.graph, seed=seed, progress=progress)

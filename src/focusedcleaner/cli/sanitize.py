@@ -36,7 +36,7 @@ from focusedcleaner.formatting import estimate_in_words
 from focusedcleaner.graph import Graph
 from focusedcleaner.runs.folder import ADDED, GRAPH, RECORD, REMOVED, REPORT, RunFolder, Status, free_path
 from focusedcleaner.runs.reading import Run, check_same_configuration, read_record, read_run, requested_budget
-from focusedcleaner.sanitizers import SANITIZERS, Interrupted, Sanitation, Sanitizer, default_method, sanitizer
+from focusedcleaner.sanitizers import SANITIZERS, Interrupted, Sanitation, Sanitizer, sanitizer, sanitizer_for
 from focusedcleaner.sanitizers.base import check_sanitizable
 from focusedcleaner.scoring import aligned
 from focusedcleaner.settings import parse_pairs
@@ -61,7 +61,8 @@ def run(
     """Check the options, clean the graph, write the run folder and print the result."""
     pairs = [*(settings or []), *([] if edges_per_round is None else [f"edges_per_round={edges_per_round}"])]
     values = parse_pairs(pairs)
-    chosen = None if method == AUTO else sanitizer(method, **values)
+    if method != AUTO:
+        sanitizer(method, **values)  # refuses a wrong setting before the graph is read
     if resume and out is None:
         raise InputError("--resume needs --out: the folder of the interrupted run")
     with ExitStack() as stack:
@@ -70,7 +71,7 @@ def run(
         else:
             folder = stack.enter_context(RunFolder.opened(out, resume=resume))
         graph = read_graph_with_split(source, seed)
-        chosen = chosen or automatic_sanitizer(graph, values)
+        chosen = sanitizer_for(graph, method, values)
         clean = None if truth is None else aligned(read_graph(GraphSource(truth)), graph)
         if out is None:
             folder = stack.enter_context(RunFolder.opened(free_path(source.graph, chosen.name)))
@@ -94,15 +95,6 @@ def run(
         print_json({key: finished.record[key] for key in keys} | {"out": str(folder.path)})
     else:
         _show(finished)
-
-
-def automatic_sanitizer(graph: Graph, settings: Mapping[str, object]) -> Sanitizer:
-    """The default sanitizer for this graph, with these settings."""
-    name = default_method(graph)
-    try:
-        return sanitizer(name, **settings)
-    except InputError as error:
-        raise InputError(f"auto chose {name} for this graph: {error}; --method names another method") from None
 
 
 @contextmanager

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from focusedcleaner.detectors import ClassDiv, Detector, Ensemble, LinkPred, NoDetector
+from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.registry import SANITIZERS, Method
 from focusedcleaner.sanitizers.agreement import Agreement
@@ -17,6 +20,7 @@ from focusedcleaner.sanitizers.svd import SVD
 from focusedcleaner.surrogate import Implicit, Unrolled
 
 __all__ = [
+    "AUTO",
     "SANITIZERS",
     "SVD",
     "Agreement",
@@ -37,10 +41,12 @@ __all__ = [
     "SelfAttack",
     "UnlikelyLinks",
     "default_method",
-    "register_sanitizer",
     "sanitizer",
+    "sanitizer_for",
 ]
 
+AUTO = "auto"
+"""The name that leaves the choice of the method to `default_method`."""
 SELF_ATTACK_EDGES = 2_000, 200_000
 """Smallest and largest number of edges for which self-attack is the default method."""
 
@@ -76,19 +82,6 @@ SANITIZERS.register(
 )
 
 
-def register_sanitizer(kind: type[Sanitizer], about: str = "") -> None:
-    """Make a sanitizer available under its ``name``, to `sanitizer` and to the command line.
-
-    Args:
-        kind: a subclass of `Sanitizer`; a dataclass, if it has settings.
-        about: one line for the list of methods; by default the first line of the docstring.
-
-    Raises:
-        InputError: the name is taken.
-    """
-    SANITIZERS.register(Method(kind.name, kind, about=about))
-
-
 def default_method(graph: Graph) -> str:
     """Return the method used when none is chosen: self-attack where it was measured to win, which is on graphs with
     attributes and enough edges to learn from; CLD on all others, and where self-attack would take too long.
@@ -113,3 +106,19 @@ def sanitizer(name: str, **settings: object) -> Sanitizer:
     """
     method: Sanitizer = SANITIZERS.make(name, **settings)
     return method
+
+
+def sanitizer_for(graph: Graph, name: str, settings: Mapping[str, object]) -> Sanitizer:
+    """Create a sanitizer for a graph; the name "auto" stands for the graph's default method.
+
+    >>> from focusedcleaner.datasets import synthetic
+    >>> sanitizer_for(synthetic(num_nodes=200), "auto", {"tau": 0.7}).name
+    'cld'
+    """
+    if name != AUTO:
+        return sanitizer(name, **settings)
+    chosen = default_method(graph)
+    try:
+        return sanitizer(chosen, **settings)
+    except InputError as error:
+        raise InputError(f"auto chose {chosen} for this graph: {error}; or choose another method") from None

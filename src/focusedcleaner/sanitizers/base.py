@@ -7,8 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +18,15 @@ from focusedcleaner.budget import DEFAULT, Budget, edges_allowed, is_auto
 from focusedcleaner.edge_features.class_agreement import attribute_cosines
 from focusedcleaner.engine import one_thread
 from focusedcleaner.errors import InputError
+from focusedcleaner.formatting import readable, why
 from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
 from focusedcleaner.io.convert import as_graph
+from focusedcleaner.io.edit import with_changes
 from focusedcleaner.registry import EdgeScorer
 from focusedcleaner.settings import Configurable
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Progress = Callable[[int, int], None]
 """Called with (edges removed so far, budget)."""
@@ -40,7 +46,10 @@ def no_scores() -> FloatArray:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimated number of planted edges, with a 90 % interval."""
+    """The estimated number of planted edges, with an interval.
+
+    The interval accounts for chance and for the spread between rounds only; it held the truth on 20 of 63 test graphs.
+    """
 
     number: float
     low: float
@@ -88,12 +97,40 @@ class Sanitation:
     """Whether the method chose its budget."""
     estimate: Estimate | None = None
     """The number of planted edges, from methods that estimate it."""
+    source: Any = None
+    """The object that was passed in; None for `poisoned` itself."""
 
     @cached_property
     def graph(self) -> Graph:
         """The cleaned graph: without the removed edges and with the added ones."""
         rest = self.poisoned.without_edges(self.removed)
         return rest.with_edges(self.added) if len(self.added) else rest
+
+    @property
+    def data(self) -> Any:
+        """The object that was passed in, cleaned: of the same kind, with everything about the other edges kept."""
+        source = self.poisoned if self.source is None else self.source
+        return with_changes(source, self.poisoned, self.removed, self.added)
+
+    def to_frame(self) -> pl.DataFrame:
+        """The removed edges as a polars table: rank, both nodes by name, score, and one column per kind of evidence."""
+        import polars as pl
+
+        u, v = ([self.poisoned.name(node) for node in nodes] for nodes in self.removed.T.tolist())
+        columns = {"rank": np.arange(1, len(u) + 1), "u": u, "v": v, "score": self.scores}
+        evidence = {name: column.tolist() if column.ndim > 1 else column for name, column in self.evidence.items()}
+        return pl.DataFrame(columns | evidence, strict=False)
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks: the result in one line and the five most suspicious edges."""
+        rows = [
+            (self.poisoned.name(u), self.poisoned.name(v), why(self.poisoned, self.evidence, self.scores, row, (u, v)))
+            for row, (u, v) in enumerate(self.removed[:5].tolist())
+        ]
+        cells = "".join(
+            f"<tr>{''.join(f'<td>{escape(readable(cell, 200))}</td>' for cell in row)}</tr>" for row in rows
+        )
+        return f"<p>{escape(repr(self))}</p><table><tr><th>u</th><th>v</th><th>evidence</th></tr>{cells}</table>"
 
     def __repr__(self) -> str:
         parts = [f"{len(self.removed):,} of {self.poisoned.num_edges:,} edges removed"]
@@ -138,7 +175,7 @@ class Sanitizer(Configurable, ABC):
 
     def sanitize(
         self,
-        graph: Graph | Any,
+        data: Any,
         budget: Budget | None = None,
         *,
         seed: int = 0,
@@ -148,7 +185,7 @@ class Sanitizer(Configurable, ABC):
         """Clean a graph; the input is not changed.
 
         Args:
-            graph: a `Graph`, PyG `Data`, NetworkX graph or scipy matrix, with labels and a split (training nodes and,
+            data: a `Graph`, PyG `Data`, NetworkX graph or scipy matrix, with labels and a split (training nodes and,
                 preferably, validation nodes).
             budget: the maximum number of edges to remove: 500, 0.1 or "10%" of the edges; "auto" leaves the number to
                 the method. None means "auto" if the method can choose, 10 % otherwise.
@@ -160,7 +197,7 @@ class Sanitizer(Configurable, ABC):
             InputError: the graph or the budget can't be used.
             Interrupted: Ctrl-C; carries the partial result.
         """
-        graph = as_graph(graph)
+        graph = as_graph(data)
         check_sanitizable(graph)
         allowed = self.allowed(graph, budget)
         start = time.perf_counter()
@@ -188,6 +225,7 @@ class Sanitizer(Configurable, ABC):
             added_scores=selection.added_scores,
             auto=allowed is None,
             estimate=selection.estimate,
+            source=data,
         )
         if interrupted:
             raise Interrupted(sanitation)

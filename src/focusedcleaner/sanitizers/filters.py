@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from focusedcleaner.edge_features.class_agreement import attribute_cosines
 from focusedcleaner.edge_features.edge_selection import rank_by_score, without_isolating
-from focusedcleaner.engine import Attributes
+from focusedcleaner.engine.sparse import row_products
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph
 from focusedcleaner.registry import EdgeScorer
@@ -132,8 +132,8 @@ class Jaccard(SimilarityFilter):
 
     def similarities(self, graph: Graph) -> FloatArray:
         assert graph.attributes is not None
-        binary = replace(graph, attributes=graph.attributes != 0)
-        common = Attributes(binary).products(graph.edges)
+        binary = (graph.attributes != 0).astype(float)
+        common = row_products(binary, binary, graph.edges)
         sizes = np.diff(graph.attributes.indptr)[graph.edges].sum(axis=1)
         similarities: FloatArray = common / np.maximum(sizes - common, 1)
         return similarities
