@@ -20,7 +20,21 @@ if TYPE_CHECKING:
     import torch
     from torch_geometric.data import Data
 
-__all__ = ["ScipyGraph", "from_networkx", "from_pyg", "from_scipy", "to_networkx", "to_pyg", "to_scipy"]
+__all__ = ["ScipyGraph", "as_graph", "from_networkx", "from_pyg", "from_scipy", "to_networkx", "to_pyg", "to_scipy"]
+
+
+def as_graph(data: Any) -> Graph:
+    """Return a `Graph` as it is, and convert PyG `Data`, a NetworkX graph or a scipy adjacency to one."""
+    if isinstance(data, Graph):
+        return data
+    if sp.issparse(data):
+        return from_scipy(data)
+    if hasattr(data, "edge_index"):
+        return from_pyg(data)
+    if hasattr(data, "adjacency") and hasattr(data, "nodes"):
+        return from_networkx(data)
+    raise InputError(f"a graph must be a Graph, PyG Data, NetworkX graph or scipy matrix, not {type(data).__name__}")
+
 
 # scipy ---------------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from focusedcleaner.attacks.base import Attack
 from focusedcleaner.attacks.dice import Dice
-from focusedcleaner.attacks.minmax import MinMax
+from focusedcleaner.attacks.pgd import MinMax
 from focusedcleaner.attacks.random import RandomAttack
 from focusedcleaner.attacks.rbcd import PRBCD
 from focusedcleaner.errors import InputError
