@@ -64,9 +64,8 @@ def bounded(default: T, interval: str) -> T:
 
 def _lies_in(value: float, interval: str) -> bool:
     low, high = (float(end) for end in interval[1:-1].split(", "))
-    return low <= value <= high and not (
-        (interval[0] == "(" and value == low) or (interval[-1] == ")" and value == high)
-    )
+    excluded = {"(": low, ")": high}
+    return low <= value <= high and value not in (excluded.get(interval[0]), excluded.get(interval[-1]))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Attacks by name. A new attack needs one file here, a line in the registration below, a test and a line of docs."""
+"""Attacks by name. A new one needs a file, a line in the registration below, a test and a line of docs."""
 
 from __future__ import annotations
 

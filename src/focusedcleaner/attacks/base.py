@@ -20,6 +20,7 @@ from focusedcleaner.graph import Graph, IntArray
 from focusedcleaner.io.convert import as_graph
 from focusedcleaner.settings import Configurable
 
+Needs = Literal["edges", "labels", "split"]
 Progress = Callable[[int, int], None]
 """Called with (flips so far, budget)."""
 ALL_PAIRS = 30_000
@@ -89,7 +90,7 @@ class Attack(Configurable, ABC):
     name: ClassVar[str]
     ordered: ClassVar[bool] = False
     """Whether the flips of a smaller budget are the first flips of a larger one, and `flip` takes a ``checkpoint``."""
-    needs: ClassVar[Literal["edges", "labels", "split"]] = "split"
+    needs: ClassVar[Needs] = "split"
     """Checked before the attack: only edges, also labels, or also a split whose training nodes have labels."""
     max_nodes: ClassVar[int | None] = None
     """Size up to which the attack is feasible."""

@@ -42,7 +42,7 @@ class DegreeTest:
 
     def __init__(self, degrees: IntArray, threshold: float) -> None:
         self.threshold = threshold
-        self.clean = _statistics(degrees)
+        self.clean = _contribution(degrees).sum(axis=1)
 
     def passes(self, degrees: IntArray, change: int) -> tuple[IntArray, BoolArray]:
         """Test all flips on a graph with these degrees.
@@ -56,7 +56,7 @@ class DegreeTest:
         """
         values, groups = np.unique(degrees, return_inverse=True)
         step = _contribution(values + change) - _contribution(values)
-        now = _statistics(degrees)[:, None, None] + step[:, :, None] + step[:, None, :]
+        now = _contribution(degrees).sum(axis=1)[:, None, None] + step[:, :, None] + step[:, None, :]
         return groups, self.ratio(now) < self.threshold
 
     def ratio(self, now: FloatArray) -> FloatArray:
@@ -70,7 +70,3 @@ def _contribution(degrees: IntArray) -> FloatArray:
     """Return the contribution of each degree to n and to Σ log d, 2 × N."""
     counts = degrees >= LEAST_DEGREE
     return np.stack([counts.astype(float), np.where(counts, np.log(np.maximum(degrees, 1)), 0.0)])
-
-
-def _statistics(degrees: IntArray) -> FloatArray:
-    return _contribution(degrees).sum(axis=1)

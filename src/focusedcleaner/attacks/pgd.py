@@ -240,14 +240,16 @@ def best_sample(
 ) -> IntArray:
     """Return the flips with the largest loss, among Bernoulli samples within the budget and the most probable pairs.
 
+    Deletions that would isolate a node are left out.
+
     Args:
         graph: the clean graph.
         pairs: P × 2.
-        probabilities: of each pair to be flipped, P values.
-        budget: the largest number of flips; deletions that would isolate a node are left out.
-        loss: the loss of a poisoned graph.
+        probabilities: of each of the P pairs to be flipped.
+        budget: the largest number of flips.
+        loss: returns the loss of a poisoned graph.
         samples: the number of Bernoulli samples.
-        rng: the random numbers.
+        rng: draws the samples.
     """
     order = np.argsort(-probabilities, kind="stable")
     draws = [order[:budget]]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from focusedcleaner.attacks.base import Attack, Progress
+from focusedcleaner.attacks.base import Attack, Needs, Progress
 from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import BoolArray, Graph, IntArray, pair_keys, pairs_of_keys
@@ -33,7 +34,7 @@ class RandomAttack(Attack):
     """
 
     name = "random"
-    needs = "edges"
+    needs: ClassVar[Needs] = "edges"
 
     share_removed: float = bounded(0.0, "[0, 1]")
 
@@ -73,11 +74,7 @@ def draw_deletions(graph: Graph, candidates: BoolArray, count: int, rng: np.rand
 def draw_insertions(graph: Graph, groups: IntArray, count: int, rng: np.random.Generator) -> IntArray:
     """Draw ``count`` pairs without an edge, uniformly among the pairs of nodes in different groups, count × 2.
 
-    Args:
-        graph: the graph that gets the edges.
-        groups: the group of each node; a node in group −1 is in no pair.
-        count: the number of pairs.
-        rng: the random numbers.
+    Nodes in group −1 are in no pair.
 
     Raises:
         InputError: there are fewer such pairs.

@@ -1,4 +1,4 @@
-"""Node classifiers by name. A new one needs a file here, a line in the registration below, a test and a line of docs."""
+"""Node classifiers by name. A new one needs a file, a line in the registration below, a test and a line of docs."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers, attributes_for
+from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
 from focusedcleaner.engine.operators import Operator, propagation
 from focusedcleaner.graph import Graph
 from focusedcleaner.settings import bounded
@@ -50,11 +50,10 @@ class _AirNetwork(TwoLayers):
         super().__init__(model, graph)
         self.smoothness, self.steps = model.smoothness, model.steps
 
-    def prepare(self, graph: Graph) -> tuple[Operator, Operator]:
-        return propagation(graph), attributes_for(graph, self.first)
+    def operators(self, graph: Graph) -> Operator:
+        return propagation(graph)
 
-    def forward(self, inputs: tuple[Operator, Operator]) -> Tensor:
-        propagate, x = inputs
+    def forward(self, x: Operator, propagate: Operator) -> Tensor:
         return adaptive(self.perceptron(x), propagate, self.smoothness, self.steps)
 
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers, attributes_for
+from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
 from focusedcleaner.engine.operators import Operator, propagation
 from focusedcleaner.graph import Graph
 from focusedcleaner.settings import bounded
@@ -55,12 +55,11 @@ class _ElasticNetwork(TwoLayers):
         super().__init__(model, graph)
         self.weights, self.steps = (model.sparse_weight, model.smooth_weight), model.steps
 
-    def prepare(self, graph: Graph) -> tuple[Operator, tuple[Operator, Operator], Operator]:
-        return propagation(graph), incidence(graph), attributes_for(graph, self.first)
+    def operators(self, graph: Graph) -> tuple[Operator, tuple[Operator, Operator]]:
+        return propagation(graph), incidence(graph)
 
-    def forward(self, inputs: tuple[Operator, tuple[Operator, Operator], Operator]) -> Tensor:
-        propagate, differences, x = inputs
-        return elastic(self.perceptron(x), propagate, differences, self.weights, self.steps)
+    def forward(self, x: Operator, operators: tuple[Operator, tuple[Operator, Operator]]) -> Tensor:
+        return elastic(self.perceptron(x), *operators, self.weights, self.steps)
 
 
 def incidence(graph: Graph) -> tuple[Operator, Operator]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers, attributes_for
+from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
 from focusedcleaner.engine.operators import Operator, propagation
 from focusedcleaner.graph import Graph
 
@@ -33,9 +33,8 @@ class GCN(NetworkClassifier):
 
 
 class _GCNNetwork(TwoLayers):
-    def prepare(self, graph: Graph) -> tuple[Operator, Operator]:
-        return propagation(graph), attributes_for(graph, self.first)
+    def operators(self, graph: Graph) -> Operator:
+        return propagation(graph)
 
-    def forward(self, inputs: tuple[Operator, Operator]) -> Tensor:
-        propagate, x = inputs
+    def forward(self, x: Operator, propagate: Operator) -> Tensor:
         return self.output(self.hidden(x, propagate), propagate)

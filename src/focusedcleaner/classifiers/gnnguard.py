@@ -9,14 +9,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers, attributes_for
+from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
 from focusedcleaner.edge_features.similarity import cosines, unit_rows
 from focusedcleaner.engine.edge_matrix import EdgeMatrix
 from focusedcleaner.engine.operators import Operator
 from focusedcleaner.graph import Graph
 from focusedcleaner.settings import bounded
-
-Inputs = tuple[EdgeMatrix, Tensor, Operator]
 
 
 @dataclass
@@ -56,15 +54,14 @@ class _GuardNetwork(TwoLayers):
         super().__init__(model, graph)
         self.threshold, self.memory = model.threshold, model.memory
 
-    def prepare(self, graph: Graph) -> Inputs:
+    def operators(self, graph: Graph) -> tuple[EdgeMatrix, Tensor]:
         pattern = EdgeMatrix(graph)
         alike = torch.tensor(cosines(unit_rows(graph), graph.edges), dtype=torch.float32)
         loops = torch.zeros(graph.num_nodes)
-        first = importance(pattern, torch.cat([alike, loops])[pattern.edge], self.threshold)
-        return pattern, first, attributes_for(graph, self.first)
+        return pattern, importance(pattern, torch.cat([alike, loops])[pattern.edge], self.threshold)
 
-    def forward(self, inputs: Inputs) -> Tensor:
-        pattern, first, x = inputs
+    def forward(self, x: Operator, operators: tuple[EdgeMatrix, Tensor]) -> Tensor:
+        pattern, first = operators
         hidden = self.hidden(x, partial(pattern.times, pattern.normalized(first)))
         with torch.no_grad():
             units = normalize(hidden, dim=1)

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers, attributes_for
+from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
 from focusedcleaner.engine.operators import Operator
 from focusedcleaner.graph import Graph, IntArray
 
@@ -37,11 +37,10 @@ class Median(NetworkClassifier):
 
 
 class _MedianNetwork(TwoLayers):
-    def prepare(self, graph: Graph) -> tuple[Neighbourhoods, Operator]:
-        return Neighbourhoods(graph), attributes_for(graph, self.first)
+    def operators(self, graph: Graph) -> Neighbourhoods:
+        return Neighbourhoods(graph)
 
-    def forward(self, inputs: tuple[Neighbourhoods, Operator]) -> Tensor:
-        neighbourhoods, x = inputs
+    def forward(self, x: Operator, neighbourhoods: Neighbourhoods) -> Tensor:
         return self.output(self.hidden(x, neighbourhoods.median), neighbourhoods.median)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers, attributes_for
+from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
 from focusedcleaner.engine.operators import Operator
 from focusedcleaner.graph import Graph
 
@@ -34,8 +34,8 @@ class MLP(NetworkClassifier):
 
 
 class _MLPNetwork(TwoLayers):
-    def prepare(self, graph: Graph) -> Operator:
-        return attributes_for(graph, self.first)
+    def operators(self, graph: Graph) -> None:
+        return None
 
-    def forward(self, inputs: Operator) -> Tensor:
-        return self.perceptron(inputs)
+    def forward(self, x: Operator, operators: None) -> Tensor:
+        return self.perceptron(x)

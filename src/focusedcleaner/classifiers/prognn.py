@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers, attributes_for
+from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
 from focusedcleaner.edge_features.similarity import unit_rows
 from focusedcleaner.engine.edge_matrix import EdgeMatrix
 from focusedcleaner.engine.operators import Operator
@@ -78,27 +78,26 @@ class _ProNetwork(TwoLayers):
         self.register_buffer("structure", self.start.clone())
         self._odd = False
 
-    def prepare(self, graph: Graph) -> tuple[EdgeMatrix, Operator]:
+    def operators(self, graph: Graph) -> EdgeMatrix:
         if graph.num_nodes != self.fitted.num_nodes or not np.array_equal(graph.edge_keys, self.fitted.edge_keys):
             raise InputError("Pro-GNN learns the structure of one graph and predicts on no other: fit it on this one")
-        return EdgeMatrix(Graph(graph.num_nodes, self.pairs)), attributes_for(graph, self.first)
+        return EdgeMatrix(Graph(graph.num_nodes, self.pairs))
 
-    def forward(self, inputs: tuple[EdgeMatrix, Operator]) -> Tensor:
-        return self._scores(inputs, self.structure)
+    def forward(self, x: Operator, pattern: EdgeMatrix) -> Tensor:
+        return self._scores(x, pattern, self.structure)
 
-    def _scores(self, inputs: tuple[EdgeMatrix, Operator], structure: Tensor) -> Tensor:
-        pattern, x = inputs
+    def _scores(self, x: Operator, pattern: EdgeMatrix, structure: Tensor) -> Tensor:
         loops = structure.new_ones(pattern.num_nodes)
         weights = pattern.normalized(torch.cat([structure, loops]).index_select(0, pattern.edge))
         propagate = partial(pattern.times, weights)
         return self.output(self.hidden(x, propagate), propagate)
 
-    def learn_structure(self, inputs: tuple[EdgeMatrix, Operator], loss: Callable[[Tensor], Tensor]) -> None:
+    def learn_structure(self, x: Operator, pattern: EdgeMatrix, loss: Callable[[Tensor], Tensor]) -> None:
         self._odd = not self._odd
         if not self._odd or not self.model.structure_rate:
             return
         structure = self.structure.clone().requires_grad_()
-        (gradient,) = torch.autograd.grad(loss(self._scores(inputs, structure)), structure)
+        (gradient,) = torch.autograd.grad(loss(self._scores(x, pattern, structure)), structure)
         step = self.model.supervision * gradient + self.structure - self.start
         self.structure = (self.structure - self.model.structure_rate * step).clamp(0, 1)
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import dropout, elu
 
-from focusedcleaner.classifiers.training import Affine, Network, NetworkClassifier, attributes_for, num_columns
+from focusedcleaner.classifiers.training import Affine, Network, NetworkClassifier
 from focusedcleaner.engine.operators import Operator, propagation, scaled_adjacency
 from focusedcleaner.graph import Graph
 from focusedcleaner.settings import bounded
@@ -50,19 +50,17 @@ class RGCN(NetworkClassifier):
 
 class _RGCNNetwork(Network):
     def __init__(self, model: RGCN, graph: Graph) -> None:
-        super().__init__()
+        super().__init__(graph)
         self.model = model
-        columns, hidden, classes = num_columns(graph), model.hidden, graph.num_classes
-        self.mean, self.variance = Affine(columns, hidden), Affine(columns, hidden)
+        hidden, classes = model.hidden, graph.num_classes
+        self.mean, self.variance = Affine(self.columns, hidden), Affine(self.columns, hidden)
         self.mean_out, self.variance_out = Affine(hidden, classes), Affine(hidden, classes)
         self._divergence: Tensor | float = 0.0
 
-    def prepare(self, graph: Graph) -> tuple[Operator, Operator, Operator]:
-        variances = Operator(scaled_adjacency(graph, power=-1.0), symmetric=True)
-        return propagation(graph), variances, attributes_for(graph, self.mean)
+    def operators(self, graph: Graph) -> tuple[Operator, Operator]:
+        return propagation(graph), Operator(scaled_adjacency(graph, power=-1.0), symmetric=True)
 
-    def forward(self, inputs: tuple[Operator, Operator, Operator]) -> Tensor:
-        *operators, x = inputs
+    def forward(self, x: Operator, operators: tuple[Operator, Operator]) -> Tensor:
         mean = elu(x(self.mean.weight) + self.mean.bias)
         variance = torch.relu(x(self.variance.weight) + self.variance.bias)
         self._divergence = divergence(mean, variance)

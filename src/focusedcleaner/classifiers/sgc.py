@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from focusedcleaner.classifiers.training import Affine, Network, NetworkClassifier, attributes_for, num_columns
+from focusedcleaner.classifiers.training import Affine, Network, NetworkClassifier
 from focusedcleaner.engine.operators import Operator, propagation
 from focusedcleaner.graph import Graph
 from focusedcleaner.settings import bounded
@@ -40,14 +40,13 @@ class SGC(NetworkClassifier):
 
 class _SGCNetwork(Network):
     def __init__(self, model: SGC, graph: Graph) -> None:
-        super().__init__()
-        self.layer, self.hops = Affine(num_columns(graph), graph.num_classes), model.hops
+        super().__init__(graph)
+        self.layer, self.hops = Affine(self.columns, graph.num_classes), model.hops
 
-    def prepare(self, graph: Graph) -> tuple[Operator, Operator]:
-        return propagation(graph), attributes_for(graph, self.layer)
+    def operators(self, graph: Graph) -> Operator:
+        return propagation(graph)
 
-    def forward(self, inputs: tuple[Operator, Operator]) -> Tensor:
-        propagate, x = inputs
+    def forward(self, x: Operator, propagate: Operator) -> Tensor:
         scores = x(self.layer.weight)
         for _ in range(self.hops):
             scores = propagate(scores)

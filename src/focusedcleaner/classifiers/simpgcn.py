@@ -7,16 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import dropout
+from torch.nn.functional import dropout, mse_loss
 
-from focusedcleaner.classifiers.training import (
-    Affine,
-    Network,
-    NetworkClassifier,
-    TwoLayers,
-    attributes_for,
-    num_columns,
-)
+from focusedcleaner.classifiers.training import Affine, Network, NetworkClassifier, TwoLayers
 from focusedcleaner.edge_features.similarity import cosines, nearest_neighbours, unit_rows
 from focusedcleaner.engine.operators import Operator, propagation
 from focusedcleaner.graph import Graph
@@ -24,12 +17,11 @@ from focusedcleaner.settings import bounded
 
 
 @dataclass(frozen=True)
-class Inputs:
-    """Both propagations, the attributes, and the pairs of the second task with their cosines."""
+class Operators:
+    """Both propagations, and the pairs of the second task with their cosines."""
 
     graph: Operator
     similar: Operator
-    x: Operator
     pairs: Tensor
     cosines: Tensor
 
@@ -74,7 +66,7 @@ class _SimPNetwork(TwoLayers):
     def __init__(self, model: SimPGCN, graph: Graph) -> None:
         super().__init__(model, graph)
         self.model = model
-        self.first_gate, self.second_gate = Affine(num_columns(graph), 2), Affine(model.hidden, 2)
+        self.first_gate, self.second_gate = Affine(self.columns, 2), Affine(model.hidden, 2)
         """Columns of each: w_s and w_K."""
         for gate in (self.first_gate, self.second_gate):
             torch.nn.init.zeros_(gate.bias)
@@ -82,14 +74,13 @@ class _SimPNetwork(TwoLayers):
         self.task = Affine(model.hidden, 1)
         self._task_loss: Tensor | float = 0.0
 
-    def prepare(self, graph: Graph) -> Inputs:
+    def operators(self, graph: Graph) -> Operators:
         units = unit_rows(graph)
         pairs, _ = nearest_neighbours(units, self.model.neighbours)
         similar = Graph.from_pairs(graph.num_nodes, pairs)
         chosen = self._task_pairs(pairs, graph.num_nodes)
         values = torch.tensor(cosines(units, chosen), dtype=torch.float32)
-        x = attributes_for(graph, self.first)
-        return Inputs(propagation(graph), propagation(similar), x, torch.tensor(chosen).T, values)
+        return Operators(propagation(graph), propagation(similar), torch.tensor(chosen).T, values)
 
     def _task_pairs(self, similar: np.ndarray, num_nodes: int) -> np.ndarray:
         """Return each node's most similar nodes, and as many random ones, nearly all of which are dissimilar."""
@@ -101,20 +92,17 @@ class _SimPNetwork(TwoLayers):
         far = np.stack([np.repeat(np.arange(num_nodes), half), drawn.ravel()], axis=1)
         return np.concatenate([near, far[far[:, 0] != far[:, 1]]])
 
-    def forward(self, inputs: Inputs) -> Tensor:
-        gate = inputs.x(self.first_gate.weight) + self.first_gate.bias
-        hidden = self.hidden(inputs.x, lambda values: self._mix(inputs, gate, values))
+    def forward(self, x: Operator, operators: Operators) -> Tensor:
+        gate = x(self.first_gate.weight) + self.first_gate.bias
+        hidden = self.hidden(x, lambda values: self._mix(operators, gate, values))
         if self.training:
-            self._task_loss = self._second_task(hidden, inputs)
+            u, v = operators.pairs
+            self._task_loss = mse_loss(self.task(hidden[u] - hidden[v]).ravel(), operators.cosines)
         hidden = dropout(hidden, self.model.dropout, self.training)
-        return self._mix(inputs, self.second_gate(hidden), hidden @ self.second.weight) + self.second.bias
+        return self._mix(operators, self.second_gate(hidden), hidden @ self.second.weight) + self.second.bias
 
-    def _mix(self, inputs: Inputs, gate: Tensor, values: Tensor) -> Tensor:
-        return mix(inputs.graph, inputs.similar, gate, values, self.model.loop_weight)
-
-    def _second_task(self, hidden: Tensor, inputs: Inputs) -> Tensor:
-        predicted = self.task(hidden[inputs.pairs[0]] - hidden[inputs.pairs[1]]).ravel()
-        return torch.nn.functional.mse_loss(predicted, inputs.cosines)
+    def _mix(self, operators: Operators, gate: Tensor, values: Tensor) -> Tensor:
+        return mix(operators.graph, operators.similar, gate, values, self.model.loop_weight)
 
     def penalty(self) -> Tensor | float:
         return self.model.task_weight * self._task_loss

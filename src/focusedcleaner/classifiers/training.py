@@ -67,7 +67,7 @@ class NetworkClassifier(Classifier):
         if self._network is None:
             raise InputError(f"{self.name} has not been fitted yet")
         with one_thread(), torch.no_grad():
-            scores: Tensor = self._network.eval()(self._network.prepare(as_graph(graph)))
+            scores: Tensor = self._network.eval()(*self._network.inputs(as_graph(graph)))
             return scores
 
     def predict(self, graph: Any) -> IntArray:
@@ -77,17 +77,29 @@ class NetworkClassifier(Classifier):
 class Network(nn.Module):
     """The weights of a model, and its forward pass."""
 
-    @abstractmethod
-    def prepare(self, graph: Graph) -> Any:
-        """Return what `forward` needs of a graph: operators that don't depend on the weights. Called once."""
+    def __init__(self, graph: Graph) -> None:
+        super().__init__()
+        self.columns = graph.num_nodes if graph.attributes is None else graph.num_attributes
+        """The width of X; X = I if there are no attributes."""
+
+    def inputs(self, graph: Graph) -> tuple[Operator, Any]:
+        """Return X (N × F) and the operators of a graph."""
+        x = attributes(graph)
+        if x.shape[1] != self.columns:
+            raise InputError(f"the model knows {self.columns} attributes, but the graph has {x.shape[1]}")
+        return x, self.operators(graph)
 
     @abstractmethod
-    def forward(self, inputs: Any) -> Tensor:
+    def operators(self, graph: Graph) -> Any:
+        """Return what `forward` needs of the edges, independent of the weights."""
+
+    @abstractmethod
+    def forward(self, x: Operator, operators: Any) -> Tensor:
         """Return the logits, N × C."""
 
-    def learn_structure(self, inputs: Any, loss: Callable[[Tensor], Tensor]) -> None:
+    def learn_structure(self, x: Operator, operators: Any, loss: Callable[[Tensor], Tensor]) -> None:
         """Update a learnt graph structure before each step of the weights, given the training loss of logits."""
-        del inputs, loss
+        del x, operators, loss
 
     def penalty(self) -> Tensor | float:
         """Return the terms of the loss beside the cross-entropy, for the last forward pass."""
@@ -118,9 +130,9 @@ class TwoLayers(Network):
     """Two layers, each with an aggregation over neighbours: S = G₂·dropout(ReLU(G₁·X·W₁ + b₁))·W₂ + b₂."""
 
     def __init__(self, model: NetworkClassifier, graph: Graph) -> None:
-        super().__init__()
+        super().__init__(graph)
         self.dropped = model.dropout
-        self.first = Affine(num_columns(graph), model.hidden)
+        self.first = Affine(self.columns, model.hidden)
         self.second = Affine(model.hidden, graph.num_classes)
 
     def hidden(self, x: Operator, aggregate: Callable[[Tensor], Tensor]) -> Tensor:
@@ -137,24 +149,11 @@ class TwoLayers(Network):
         return self.output(self.hidden(x, lambda values: values), lambda values: values)
 
 
-def num_columns(graph: Graph) -> int:
-    """Return the width of X: the number of attributes, or of nodes if there are none and X = I."""
-    return graph.num_nodes if graph.attributes is None else graph.num_attributes
-
-
-def attributes_for(graph: Graph, layer: Affine) -> Operator:
-    """Return X, checked against the first layer."""
-    x = attributes(graph)
-    if x.shape[1] != len(layer.weight):
-        raise InputError(f"the model knows {len(layer.weight)} attributes, but the graph has {x.shape[1]}")
-    return x
-
-
 def _fit(model: NetworkClassifier, network: Network, graph: Graph) -> None:
     """Train a network, and leave it in its best validated state."""
     assert graph.labels is not None
     assert graph.split is not None
-    inputs, labels = network.prepare(graph), torch.tensor(graph.labels)
+    inputs, labels = network.inputs(graph), torch.tensor(graph.labels)
     train, val = (torch.tensor(part[graph.labels[part] != UNKNOWN]) for part in (graph.split.train, graph.split.val))
     if not len(train):
         raise InputError("no training node has a known label")
@@ -166,13 +165,17 @@ def _fit(model: NetworkClassifier, network: Network, graph: Graph) -> None:
     best, best_state, waited = (-1.0, -math.inf), None, 0
     for _ in range(model.epochs):
         network.train()
-        network.learn_structure(inputs, loss)
+        network.learn_structure(*inputs, loss)
         optimizer.zero_grad()
-        (loss(network(inputs)) / len(train) + network.penalty()).backward()
+        (loss(network(*inputs)) / len(train) + network.penalty()).backward()
         optimizer.step()
         if not len(val):
             continue
-        validation = _validate(network, inputs, val, labels[val])
+        network.eval()
+        with torch.no_grad():
+            scores = network(*inputs)[val]
+            accuracy = (scores.argmax(dim=1) == labels[val]).double().mean()
+            validation = float(accuracy), -float(cross_entropy(scores, labels[val]))
         waited += 1
         if validation > best:
             best, best_state, waited = validation, copy.deepcopy(network.state_dict()), 0
@@ -180,12 +183,3 @@ def _fit(model: NetworkClassifier, network: Network, graph: Graph) -> None:
             break
     if best_state is not None:
         network.load_state_dict(best_state)
-
-
-def _validate(network: Network, inputs: Any, nodes: Tensor, labels: Tensor) -> tuple[float, float]:
-    """Return the accuracy and the negative loss on the validation nodes."""
-    network.eval()
-    with torch.no_grad():
-        scores = network(inputs)[nodes]
-        accuracy = (scores.argmax(dim=1) == labels).double().mean()
-        return float(accuracy), -float(cross_entropy(scores, labels))
