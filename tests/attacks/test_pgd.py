@@ -196,4 +196,4 @@ def test_large_graphs_are_sent_to_prbcd(monkeypatch: pytest.MonkeyPatch) -> None
 def test_settings_are_checked() -> None:
     for wrong in ({"iterations": 0}, {"rate": 0.0}, {"loss": "hinge"}, {"lambda_": 2.0}, {"samples": 0}):
         with pytest.raises(InputError, match=next(iter(wrong))):
-            MinMax(**wrong)  # type: ignore[arg-type]
+            MinMax(**wrong)
