@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from benchmarks import quality, report, scale, speed
-from benchmarks.common import ended
+from benchmarks.common import exit_code
 
 PARTS = {"speed": speed.run, "scale": scale.run, "quality": quality.run, "report": report.run}
 
@@ -16,7 +16,7 @@ def main() -> int:
     if unknown:
         sys.stderr.write(f"error: there is no benchmark {unknown[0]!r}; there are {', '.join(PARTS)}\n")
         return 2
-    return ended(lambda: [PARTS[part]() for part in wanted])
+    return exit_code(lambda: [PARTS[part]() for part in wanted])
 
 
 sys.exit(main())

@@ -1,4 +1,4 @@
-"""Speed, memory and strength of the attacks beside Pro-GNN's METTACK graphs; resumable, written into docs/attacks.md.
+"""Speed, memory and strength of the attacks, beside Pro-GNN's METTACK graphs; resumable, fills docs/attacks.md.
 
 python -m benchmarks.attacks [--seeds 10] [--deeprobust FOLDER]
 """
@@ -17,8 +17,20 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.common import Results, Section, apart, ended, peak_memory, published, unit
+from benchmarks.common import (
+    Results,
+    Section,
+    exit_code,
+    in_subprocess,
+    markdown_table,
+    mean_and_deviation,
+    parser,
+    peak_memory,
+    published,
+    unit,
+)
 from focusedcleaner.attacks import Attack, attack
+from focusedcleaner.attacks.base import flipped
 from focusedcleaner.classifiers import classifier
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.graph import Graph, IntArray
@@ -36,7 +48,7 @@ def pubmed_sized() -> Graph:
 
 
 def measured(method: Attack, graph: Graph, budget: float) -> dict[str, Any]:
-    """Attack once; seconds, units, memory and the flips."""
+    """Attack once, and return seconds, units, memory and the flips."""
     before = unit()
     done = method.poison(graph, budget)
     one = min(before, unit())
@@ -62,26 +74,26 @@ RUNS: dict[str, Callable[[], dict[str, Any]]] = {
     "nettack | cora": lambda: measured(attack("nettack"), published("cora", 0)[0], 0.25),
     "mettack unrolled | cora": lambda: measured(attack("mettack", inner="unrolled"), published("cora", 0)[0], 50),
 }
-"""Each in a process of its own."""
+"""Each is measured in a process of its own."""
 
 
 def run(seeds: int) -> None:
-    """Compute what is not there yet; each result is kept at once."""
+    """Compute the missing cells; each is saved at once."""
     results = Results("attacks")
     for name in RUNS:
         if name not in results:
-            results.add(name, apart("benchmarks.attacks", "--run", name))
+            results.add(name, in_subprocess("benchmarks.attacks", "--run", name))
     for seed in range(seeds):
         for name in NAMES:
             for power in POWERS:
                 _accuracy(results, f"published | {name} | {power:g} | seed {seed}", published(name, power)[1], seed)
-                ours = flipped(published(name, 0)[0], results.cells[f"mettack | {name}"]["flips"], power)
+                ours = poisoned(published(name, 0)[0], results.cells[f"mettack | {name}"]["flips"], power)
                 _accuracy(results, f"ours | {name} | {power:g} | seed {seed}", ours, seed)
         clean = published("cora", 0)[0]
         _accuracy(results, f"clean | cora | 0 | seed {seed}", clean, seed)
         for method in ("minmax", "pgd", "prbcd"):
-            poisoned = flipped(clean, results.cells[f"{method} | cora"]["flips"], 1.0)
-            _accuracy(results, f"{method} | cora | 0.2 | seed {seed}", poisoned, seed)
+            graph = poisoned(clean, results.cells[f"{method} | cora"]["flips"], 1.0)
+            _accuracy(results, f"{method} | cora | 0.2 | seed {seed}", graph, seed)
 
 
 def _accuracy(results: Results, cell: str, graph: Graph, seed: int) -> None:
@@ -90,16 +102,14 @@ def _accuracy(results: Results, cell: str, graph: Graph, seed: int) -> None:
         results.add(cell, {"accuracy": round(accuracy, 4)})
 
 
-def flipped(clean: Graph, flips: str, power: float) -> Graph:
-    """The clean graph after the first flips."""
+def poisoned(clean: Graph, flips: str, power: float) -> Graph:
+    """Return the clean graph after the first flips."""
     pairs: IntArray = np.array([pair.split("-") for pair in flips.split()], dtype=np.int64)
-    pairs = pairs[: int(power * clean.num_edges + 1e-9)]
-    there = np.isin(pairs[:, 0] * clean.num_nodes + pairs[:, 1], clean.edge_keys)
-    return clean.without_edges(pairs[there]).with_edges(pairs[~there])
+    return flipped(clean, pairs[: int(power * clean.num_edges + 1e-9)])
 
 
 def deeprobust(folder: str, flips: int = 3) -> dict[str, Any]:
-    """A few flips by DeepRobust's METTACK, as its documentation calls it, on the same graph."""
+    """Measure a few flips by DeepRobust's METTACK on the same graph, called as in its documentation."""
     sys.path.insert(0, folder)
     vars(builtins).setdefault("warnings", warnings)  # 0.2.11 uses it in two places without importing it
     from deeprobust.graph.defense import GCN  # type: ignore[import-not-found]
@@ -132,70 +142,70 @@ def deeprobust(folder: str, flips: int = 3) -> dict[str, Any]:
 
 def speed_table(results: Results) -> str:
     """A row per attack."""
-    rows = ["| attack | flips | insertions | seconds | units | units a flip | peak GB |", "| --- " * 7 + "|"]
+    table = markdown_table(["attack", "flips", "insertions", "seconds", "units", "units a flip", "peak GB"], [])
     if PEER in results:
         cell = results.cells[PEER]
         per_flip = cell["units"] / cell["flips made"]
-        rows.append(
+        table += (
             f"| DeepRobust 0.2.11's METTACK, cora | {cell['flips made']} | | {cell['seconds']:.0f} | "
-            f"{cell['units']:.0f} | {per_flip:.0f} | |"
+            f"{cell['units']:.0f} | {per_flip:.0f} | |\n"
         )
     for name in RUNS:
         if name in results:
             cell = results.cells[name]
             count = cell["added"] + cell["removed"]
-            rows.append(
+            table += (
                 f"| {name.replace(' |', ',')} | {count:,} | {cell['added'] / count:.1%} | {cell['seconds']:.0f} | "
-                f"{cell['units']:.0f} | {cell['units'] / count:.2f} | {cell['peak_gb']} |"
+                f"{cell['units']:.0f} | {cell['units'] / count:.2f} | {cell['peak_gb']} |\n"
             )
-    return "\n".join(rows) + "\n"
+    return table
 
 
 def strength_table(results: Results) -> str:
     """A row per data set and origin of the poisoned graphs, a column per power: GCN's accuracy."""
-    found: dict[tuple[str, str], dict[float, list[float]]] = {}
+    accuracies: dict[tuple[str, str], dict[float, list[float]]] = {}
     for key, cell in results.cells.items():
         if "accuracy" in cell:
             origin, name, power, _ = key.split(" | ")
-            found.setdefault((name, origin), {}).setdefault(float(power), []).append(100 * cell["accuracy"])
+            accuracies.setdefault((name, origin), {}).setdefault(float(power), []).append(100 * cell["accuracy"])
 
     def cell_of(values: list[float] | None) -> str:
-        return "" if values is None else f"{np.mean(values):.1f} ± {np.std(values):.1f} ({len(values)})"
+        return "" if values is None else "{:.1f} ± {:.1f} ({})".format(*mean_and_deviation(values))
 
     powers = (0.0, *POWERS)
-    rows = [f"| graphs | {' | '.join(f'{power:.0%}' for power in powers)} |", "| --- " * (len(powers) + 1) + "|"]
-    for (name, origin), by_power in sorted(found.items()):
-        rows.append(f"| {name}, {origin} | {' | '.join(cell_of(by_power.get(power)) for power in powers)} |")
-    return "\n".join(rows) + "\n"
+    rows = [
+        [f"{name}, {origin}", *(cell_of(by_power.get(power)) for power in powers)]
+        for (name, origin), by_power in sorted(accuracies.items())
+    ]
+    return markdown_table(["graphs", *(f"{power:.0%}" for power in powers)], rows)
 
 
 def write_page(results: Results) -> None:
-    """Put the tables between the page's marks."""
-    words = "\nA GCN's test accuracy, mean ± standard deviation (seeds); Pro-GNN's split:\n\n"
-    tables = speed_table(results) + words + strength_table(results)
-    PAGE.write(tables)
+    """Write the tables into the page."""
+    caption = "\nTest accuracy of a GCN, mean ± standard deviation (seeds); Pro-GNN's split:\n\n"
+    PAGE.write(speed_table(results) + caption + strength_table(results))
 
 
 def everything(seeds: int, peer: str | None) -> None:
-    """All that is missing, the peer where it is said where it is, and the page."""
+    """Measure all that is missing, and DeepRobust if its folder is given; write the page."""
     run(seeds)
     results = Results("attacks")
     if peer:
         results.add(PEER, deeprobust(peer))
     else:
-        sys.stderr.write("DeepRobust is not measured: --deeprobust FOLDER says where it is\n")
+        sys.stderr.write("DeepRobust is not measured: give its folder with --deeprobust FOLDER\n")
     write_page(results)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--run", choices=RUNS, help=argparse.SUPPRESS)
-    parser.add_argument("--deeprobust", metavar="FOLDER", help="where DeepRobust is, to be measured as well")
-    asked = parser.parse_args()
-    if asked.run:
-        return ended(lambda: sys.stdout.write(json.dumps(RUNS[asked.run]()) + "\n"))
-    return ended(lambda: everything(asked.seeds, asked.deeprobust))
+    options = parser(__doc__)
+    options.add_argument("--seeds", type=int, default=10)
+    options.add_argument("--run", choices=RUNS, help=argparse.SUPPRESS)
+    options.add_argument("--deeprobust", metavar="FOLDER", help="folder of DeepRobust, to measure it as well")
+    chosen = options.parse_args()
+    if chosen.run:
+        return exit_code(lambda: sys.stdout.write(json.dumps(RUNS[chosen.run]()) + "\n"))
+    return exit_code(lambda: everything(chosen.seeds, chosen.deeprobust))
 
 
 if __name__ == "__main__":

@@ -1,18 +1,17 @@
-"""Accuracy of every classifier on Pro-GNN's METTACK graphs; resumable, and written into docs/classifiers.md.
+"""Accuracy of every classifier on Pro-GNN's METTACK graphs; resumable, fills docs/classifiers.md.
 
 python -m benchmarks.classifiers [--seeds 10] [--models gcn,rgcn] [--names cora] [--powers 0,0.15]
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from benchmarks.common import Results, Section, ended, published
+from benchmarks.common import Results, Section, grid_main, markdown_table, mean_and_deviation, published
 from focusedcleaner.classifiers import CLASSIFIERS, classifier
 
 PAGE = Section("classifiers.md")
@@ -26,7 +25,7 @@ REPORTED: dict[tuple[str, str], dict[float, float]] = {
     ("citeseer", "gcn"): {0.0: 72.0, 0.1: 67.6, 0.25: 56.9},
     ("citeseer", "prognn"): {0.0: 73.3, 0.1: 72.5, 0.25: 69.0},
 }
-"""What the Pro-GNN paper reports for the same graphs and split."""
+"""Accuracies in the Pro-GNN paper for the same graphs and split."""
 
 Cell = tuple[str, str, float]
 
@@ -39,7 +38,7 @@ def cells(models: Sequence[str], names: Sequence[str], powers: Sequence[float]) 
 
 
 def run(models: Sequence[str], names: Sequence[str], powers: Sequence[float], seeds: int) -> None:
-    """Compute what is not there yet; each result is kept at once, and the page is written after every seed."""
+    """Compute the missing cells; each is saved at once, and the page written after every seed."""
     results = Results("classifiers")
     for seed in range(seeds):
         for model, name, power in cells(models, names, powers):
@@ -60,7 +59,7 @@ def means(results: Results, what: str) -> dict[Cell, tuple[float, float, int]]:
     for key, value in results.cells.items():
         model, name, power, _ = key.split(" | ")
         grouped.setdefault((model, name, float(power)), []).append(value[what])
-    return {key: (float(np.mean(v)), float(np.std(v)), len(v)) for key, v in grouped.items()}
+    return {key: mean_and_deviation(values) for key, values in grouped.items()}
 
 
 def table(results: Results, name: str) -> str:
@@ -75,31 +74,19 @@ def table(results: Results, name: str) -> str:
         beside = "" if theirs is None else f" ({theirs})"
         return f"{100 * mean:.1f} ± {100 * deviation:.1f}{beside}" + ("" if count == 10 else f", n = {count}")
 
-    def row(model: str) -> str:
+    def row(model: str) -> list[str]:
         spent = [seconds[model, name, power][0] for power in POWERS if (model, name, power) in seconds]
         time_spent = f"{np.mean(spent):.1f}" if spent else "–"
-        return f"| {model} | {' | '.join(cell(model, power) for power in POWERS)} | {time_spent} |"
+        return [model, *(cell(model, power) for power in POWERS), time_spent]
 
-    head = f"| {name} | {' | '.join(f'{power:.0%}' for power in POWERS)} | seconds a seed |"
-    return "\n".join([head, "| --- " * (len(POWERS) + 2) + "|", *map(row, CLASSIFIERS.names())]) + "\n"
+    head = [name, *(f"{power:.0%}" for power in POWERS), "seconds a seed"]
+    return markdown_table(head, map(row, CLASSIFIERS.names()))
 
 
 def write_page(results: Results) -> None:
-    """Put the tables between the page's marks."""
-    tables = "\n".join(table(results, name) for name in NAMES)
-    PAGE.write(tables)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--models", default=",".join(CLASSIFIERS.names()))
-    parser.add_argument("--names", default=",".join(NAMES))
-    parser.add_argument("--powers", default=",".join(f"{power:g}" for power in POWERS))
-    asked = parser.parse_args()
-    powers = [float(power) for power in asked.powers.split(",")]
-    return ended(lambda: run(asked.models.split(","), asked.names.split(","), powers, asked.seeds))
+    """Write the tables into the page."""
+    PAGE.write("\n".join(table(results, name) for name in NAMES))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(grid_main(__doc__, run, models=CLASSIFIERS.names(), names=NAMES, powers=POWERS, seeds=10))

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from benchmarks.common import Results, published
+from benchmarks.common import Results, mean_and_deviation, published
 from focusedcleaner.sanitizers import sanitizer
 from focusedcleaner.scoring import score
 
@@ -38,7 +36,7 @@ def cells() -> Iterator[tuple[str, str, float]]:
 
 
 def run() -> None:
-    """Compute what is not there yet."""
+    """Compute the missing cells."""
     results = Results("quality")
     for seed in SEEDS:
         for variant, name, power in cells():
@@ -67,4 +65,4 @@ def means(results: Results) -> dict[tuple[str, str, float], tuple[float, float, 
     for key, value in results.cells.items():
         variant, name, power, _ = key.split(" | ")
         grouped.setdefault((variant, name, float(power)), []).append(100 * value["esr"])
-    return {key: (float(np.mean(v)), float(np.std(v)), len(v)) for key, v in grouped.items()}
+    return {key: mean_and_deviation(values) for key, values in grouped.items()}

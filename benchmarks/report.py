@@ -1,23 +1,15 @@
-"""docs/benchmarks.md out of the stored results."""
+"""Writes docs/benchmarks.md from the stored results."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-
-from benchmarks.common import Results
+from benchmarks.common import PAGES, Results, markdown_table
 from benchmarks.quality import POWERS, VARIANTS, means
 from focusedcleaner.io.disk import write_files
 
-PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+PAGE = PAGES / "benchmarks.md"
 PAPER = {"cld": (36.0, 55.2, 52.3, 46.4, 39.7), "lp": (29.2, 44.4, 49.0, 43.6, 37.8)}
 ORACLE = {"cora": (47.6, 90.3, 77.3, 60.9, 51.1)}
 ASKED = {"cld": (33, 46, 44, 43, 38)}
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 def speed() -> str:
@@ -26,7 +18,7 @@ def speed() -> str:
         (case, str(c["edges"]), f"{c['seconds']:.1f}", f"{c['units']:.0f}", str(c["asked"]), f"{c['peak_gb']:.2f}")
         for case, c in cells.items()
     ]
-    return table(("run", "edges removed", "seconds", "units", "asked: at most", "peak GB"), rows)
+    return markdown_table(("run", "edges removed", "seconds", "units", "asked: at most", "peak GB"), rows)
 
 
 def scale() -> str:
@@ -38,7 +30,7 @@ def scale() -> str:
     ]
     exponents = [f"{case}: {c['exponent']:.2f}" for case, c in cells.items() if "exponent" in c]
     head = ("graph", "nodes", "first round, s", "later round, s", "peak GB")
-    return table(head, rows) + "\nCost of a round ∝ edges^x: " + "; ".join(exponents) + ".\n"
+    return markdown_table(head, rows) + "\nCost of a round ∝ edges^x: " + "; ".join(exponents) + ".\n"
 
 
 def quality() -> str:
@@ -58,11 +50,11 @@ def quality() -> str:
         if variant in ASKED:
             rows.append(("asked of CLD on Cora", *(f"{v}" for v in ASKED[variant])))
     rows.append(("oracle, Cora", *(f"{v:.1f}" for v in ORACLE["cora"])))
-    first = table(("ESR in %", *(f"{100 * power:g} %" for power in POWERS)), rows)
+    first = markdown_table(("ESR in %", *(f"{100 * power:g} %" for power in POWERS)), rows)
     ablations = [
         (variant, *(cell(variant, name, 0.1) for name in ("cora", "citeseer", "polblogs"))) for variant in VARIANTS
     ]
-    return first + "\nAblations at 10 %:\n\n" + table(("ESR in %", "Cora", "Citeseer", "Polblogs"), ablations)
+    return first + "\nAblations at 10 %:\n\n" + markdown_table(("ESR in %", "Cora", "Citeseer", "Polblogs"), ablations)
 
 
 def run() -> None:

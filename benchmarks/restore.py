@@ -1,4 +1,4 @@
-"""Restore: how many of the edges that MinMax cut are in a list as long as there are; resumable, written into its page.
+"""Restore: recall of the edges that MinMax removed, in a list of that length; resumable, fills docs/restore.md.
 
 python -m benchmarks.restore [--only citeseer]
 """
@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import Results, Section, ended, fill, only_asked
+from benchmarks.common import Results, Section, cells_main, gcn_accuracy, markdown_table
 from focusedcleaner.attacks import attack
-from focusedcleaner.classifiers import classifier
 from focusedcleaner.experiments.cells import Source
 from focusedcleaner.experiments.sources import clean_graph
-from focusedcleaner.graph import Graph, IntArray
+from focusedcleaner.graph import pair_keys
 from focusedcleaner.restore import missing_edges
 from focusedcleaner.sanitizers import sanitizer
 
@@ -31,43 +30,31 @@ def cells() -> Iterator[tuple[str, float]]:
         yield from ((name, power) for name in ("citeseer", "cora"))
 
 
-def keys(graph: Graph, pairs: IntArray) -> IntArray:
-    found: IntArray = pairs[:, 0] * graph.num_nodes + pairs[:, 1]
-    return found
-
-
-def accuracy(graph: Graph) -> float:
-    return float(np.mean([classifier("gcn").fit(graph, seed=seed).accuracy(graph) for seed in range(GCNS)]))
-
-
 def measure(name: str, power: float) -> dict[str, Any]:
-    """What is found of the edges that were cut, after `self-attack` with its own budget has cleaned the graph."""
+    """Propose as many edges as were removed, on the graph cleaned by `self-attack` with its own budget."""
     clean = clean_graph(Source(name, "authors"))
     poisoning = attack("minmax").poison(clean, power)
     done = sanitizer("self-attack").sanitize(poisoning.graph, "auto")
-    cut = keys(clean, poisoning.removed)
-    found = [missing_edges(done.graph, len(cut), seed=seed, excluded=done.removed) for seed in range(SEEDS)]
-    hits = [int(np.isin(keys(clean, one.pairs), cut).sum()) for one in found]
+    cut = pair_keys(poisoning.removed, clean.num_nodes)
+    proposals = [missing_edges(done.graph, len(cut), seed=seed, excluded=done.removed) for seed in range(SEEDS)]
+    hits = [int(np.isin(pair_keys(one.pairs, clean.num_nodes), cut).sum()) for one in proposals]
     pairs = clean.num_nodes * (clean.num_nodes - 1) // 2 - done.graph.num_edges
     return {
         "cut": len(cut),
         "hits": float(np.mean(hits)),
         "chance": len(cut) ** 2 / pairs,
-        "candidates": found[0].candidates,
-        "poisoned": accuracy(poisoning.graph),
-        "cleaned": accuracy(done.graph),
-        "restored": accuracy(done.graph.with_edges(found[0].pairs)),
-        "truly restored": accuracy(done.graph.with_edges(poisoning.removed)),
+        "candidates": proposals[0].candidates,
+        "poisoned": gcn_accuracy(poisoning.graph, GCNS),
+        "cleaned": gcn_accuracy(done.graph, GCNS),
+        "restored": gcn_accuracy(done.graph.with_edges(proposals[0].pairs), GCNS),
+        "truly restored": gcn_accuracy(done.graph.with_edges(poisoning.removed), GCNS),
     }
 
 
 def table(results: Results) -> str:
     """A row per poisoned graph."""
-    rows = [
-        "| graph, power | cut | `restore` finds | by chance | GCN poisoned | cleaned | with the proposals | "
-        "with the edges that were cut |",
-        "| --- " * 8 + "|",
-    ]
+    head = ["graph, power", "cut", "`restore` finds", "by chance", "GCN poisoned", "cleaned"]
+    rows = []
     for name in ("citeseer", "cora"):
         for power in sorted(POWERS):
             cell = results.cells.get(f"{name} | {power:g}")
@@ -75,15 +62,9 @@ def table(results: Results) -> str:
                 continue
             share = f"{cell['hits']:.1f} ({cell['hits'] / cell['cut']:.1%})"
             gcns = (f"{100 * cell[key]:.1f}" for key in ("poisoned", "cleaned", "restored", "truly restored"))
-            figures = [f"{name}, {power:.0%}", str(cell["cut"]), share, f"{cell['chance']:.2f}", *gcns]
-            rows.append(f"| {' | '.join(figures)} |")
-    return "\n".join(rows) + "\n"
-
-
-def main() -> int:
-    only = only_asked(__doc__)
-    return ended(lambda: fill("restore", cells(), measure, lambda results: PAGE.write(table(results)), only=only))
+            rows.append([f"{name}, {power:.0%}", str(cell["cut"]), share, f"{cell['chance']:.2f}", *gcns])
+    return markdown_table([*head, "with the proposals", "with the edges that were cut"], rows)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(cells_main(__doc__, "restore", cells(), measure, lambda results: PAGE.write(table(results))))

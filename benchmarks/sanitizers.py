@@ -5,14 +5,13 @@ python -m benchmarks.sanitizers [--seeds 2] [--methods jaccard,svd] [--names cor
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from benchmarks.common import Results, Section, ended, published
+from benchmarks.common import Results, Section, grid_main, markdown_table, mean_and_deviation, published
 from benchmarks.quality import means as quality_means
 from focusedcleaner.classifiers import classifier
 from focusedcleaner.sanitizers import sanitizer
@@ -31,7 +30,7 @@ BUDGET = 0.1
 THRESHOLDS = (0.0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12)
 GCN_SEEDS = 10
 AFTER_JACCARD = dict(zip(POWERS, (79.1, 75.2, 71.0, 65.7, 60.8), strict=True))
-"""What the Pro-GNN paper reports for GCN-Jaccard on Cora."""
+"""Accuracies of GCN-Jaccard on Cora in the Pro-GNN paper."""
 
 Cell = tuple[str, str, float]
 
@@ -46,7 +45,7 @@ def cells(methods: Sequence[str], names: Sequence[str], powers: Sequence[float])
 
 
 def sanitize(methods: Sequence[str], names: Sequence[str], powers: Sequence[float], seeds: int) -> None:
-    """Compute the ESRs that are not there yet; each is kept at once."""
+    """Compute the missing ESRs; each is saved at once."""
     results = Results("sanitizers")
     for seed in range(seeds):
         for method, name, power in cells(methods, names, powers):
@@ -87,7 +86,7 @@ def esr_table(name: str) -> str:
         grouped.setdefault((method, data, float(power)), []).append(100 * value["esr"])
         if data == name:
             spent.setdefault(method, []).append(value["seconds"])
-    known = {key: (float(np.mean(v)), float(np.std(v)), len(v)) for key, v in grouped.items()}
+    known = {key: mean_and_deviation(values) for key, values in grouped.items()}
     known |= {key: value for key, value in quality_means(Results("quality")).items() if key[0] in FOCUSED}
 
     def cell(method: str, power: float) -> str:
@@ -96,14 +95,13 @@ def esr_table(name: str) -> str:
         mean, deviation, count = known[method, name, power]
         return f"{mean:.1f}" if count == 1 else f"{mean:.1f} ± {deviation:.1f}"
 
-    def row(method: str) -> str:
+    def row(method: str) -> list[str]:
         seconds = f"{np.mean(spent[method]):.1f}" if method in spent else "–"
-        return f"| `{method}` | {' | '.join(cell(method, power) for power in POWERS)} | {seconds} |"
+        return [f"`{method}`", *(cell(method, power) for power in POWERS), seconds]
 
-    oracle = " | ".join(f"{oracle_esr(name, power):.1f}" for power in POWERS)
-    head = f"| {name} | {' | '.join(f'{power:.0%}' for power in POWERS)} | CPU seconds |"
-    lines = [head, "| --- " * (len(POWERS) + 2) + "|", *map(row, (*FOCUSED, *METHODS)), f"| oracle | {oracle} | |"]
-    return "\n".join(lines) + "\n"
+    oracle = ["oracle", *(f"{oracle_esr(name, power):.1f}" for power in POWERS)]
+    head = [name, *(f"{power:.0%}" for power in POWERS), "CPU seconds"]
+    return markdown_table(head, map(row, (*FOCUSED, *METHODS))) + f"| {' | '.join(oracle)} | |\n"
 
 
 def oracle_esr(name: str, power: float) -> float:
@@ -124,34 +122,23 @@ def jaccard_table() -> str:
         values = grouped.get((threshold, power), [])
         return f"{np.mean(values):.1f} ± {np.std(values):.1f}" if len(values) == GCN_SEEDS else "–"
 
-    head = f"| threshold | {' | '.join(f'{power:.0%}' for power in POWERS)} |"
-    rows = [f"| {t:g} | {' | '.join(cell(t, power) for power in POWERS)} |" for t in THRESHOLDS]
-    theirs = f"| the Pro-GNN paper | {' | '.join(f'{AFTER_JACCARD[power]}' for power in POWERS)} |"
-    return "\n".join([head, "| --- " * (len(POWERS) + 1) + "|", *rows, theirs]) + "\n"
+    rows = [[f"{threshold:g}", *(cell(threshold, power) for power in POWERS)] for threshold in THRESHOLDS]
+    theirs = ["the Pro-GNN paper", *(f"{AFTER_JACCARD[power]}" for power in POWERS)]
+    return markdown_table(["threshold", *(f"{power:.0%}" for power in POWERS)], [*rows, theirs])
 
 
 def write_page() -> None:
-    """Put the tables between the page's marks."""
+    """Write the tables into the page."""
     esr = "\n".join(esr_table(name) for name in NAMES)
     accuracy = f"A GCN's accuracy on Cora after `jaccard`, ten seeds:\n\n{jaccard_table()}"
     PAGE.write(f"{esr}\n{accuracy}")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--methods", default=",".join(METHODS))
-    parser.add_argument("--names", default=",".join(NAMES))
-    parser.add_argument("--powers", default=",".join(f"{power:g}" for power in POWERS))
-    asked = parser.parse_args()
-    powers = [float(power) for power in asked.powers.split(",")]
-
-    def everything() -> None:
-        sanitize(asked.methods.split(","), asked.names.split(","), powers, asked.seeds)
-        after_jaccard(powers)
-
-    return ended(everything)
+def run(methods: list[str], names: list[str], powers: list[float], seeds: int) -> None:
+    """Compute all that is missing."""
+    sanitize(methods, names, powers, seeds)
+    after_jaccard(powers)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(grid_main(__doc__, run, methods=METHODS, names=NAMES, powers=POWERS, seeds=2))

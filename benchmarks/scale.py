@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from benchmarks.common import Results, apart, peak_memory, unit
+from benchmarks.common import Results, in_subprocess, peak_memory, unit
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.sanitizers import sanitizer
 
@@ -49,7 +49,7 @@ def run() -> None:
     """Measure every size for both methods, and the exponent of the cost."""
     results = Results("scale")
     for method in ("cld", "lp"):
-        cells = [apart("benchmarks.scale", method, str(edges)) for edges in EDGES]
+        cells = [in_subprocess("benchmarks.scale", method, str(edges)) for edges in EDGES]
         for cell in cells:
             results.add(f"{method}, {cell['edges']} edges", cell)
         seconds = [cell["round_seconds"] for cell in cells]

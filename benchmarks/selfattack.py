@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import Results, Section, ended, fill, only_asked, published, unit
+from benchmarks.common import Results, Section, cells_main, gcn_accuracy, published, unit
 from focusedcleaner import datasets
 from focusedcleaner.attacks import Dice, Poisoning, attack
-from focusedcleaner.classifiers import classifier
 from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.experiments.cells import Source
 from focusedcleaner.experiments.sources import clean_graph
@@ -151,8 +150,7 @@ def measure(name: str, origin: str, power: float) -> dict[str, Any]:
         found[rival] = chosen.esr
     if origin in ("prognn", "clean"):
         for key, graph in (("gcn", poisoned), ("gcn_auto", poisoned.without_edges(auto))):
-            runs = [classifier("gcn").fit(graph, seed=seed).accuracy(graph) for seed in range(GCNS)]
-            found[key] = float(np.mean(runs))
+            found[key] = gcn_accuracy(graph, GCNS)
     return found
 
 
@@ -207,10 +205,5 @@ def write_page(results: Results) -> None:
     PAGE.write("\n".join(tables))
 
 
-def main() -> int:
-    only = only_asked(__doc__)
-    return ended(lambda: fill("selfattack", cells(), measure, write_page, only=only))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(cells_main(__doc__, "selfattack", cells(), measure, write_page))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from benchmarks.common import Results, apart, peak_memory, published, unit
+from benchmarks.common import Results, in_subprocess, peak_memory, published, unit
 from focusedcleaner.sanitizers import sanitizer
 
 CASES = {
@@ -40,7 +40,7 @@ def run() -> None:
     """Measure every case anew."""
     results = Results("speed")
     for case in CASES:
-        results.add(case, apart("benchmarks.speed", case) | {"asked": CASES[case][2]})
+        results.add(case, in_subprocess("benchmarks.speed", case) | {"asked": CASES[case][2]})
 
 
 if __name__ == "__main__":

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from focusedcleaner.errors import InputError
+
+T = TypeVar("T")
 
 _BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 _TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
@@ -35,6 +37,34 @@ class Configurable:
     def settings(self) -> dict[str, Any]:
         """Every setting as JSON values, with the class name under ``kind``."""
         return dict(as_json(self))
+
+    def __post_init__(self) -> None:
+        """Check the `bounded` settings."""
+        for part in fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
+            value, interval = getattr(self, part.name), part.metadata.get("interval")
+            if interval is not None and value is not None and not _lies_in(value, interval):
+                low, high = interval[1:-1].split(", ")
+                limit = f"above {low}" if interval[0] == "(" else f"{low} or above"
+                expected = f"be {limit}" if high == "inf" else f"lie in {interval}"
+                raise InputError(f"{part.name} must {expected}, not {value:g}")
+
+
+def bounded(default: T, interval: str) -> T:
+    """Declare a setting with a default and an interval of valid values, checked when a `Configurable` is built.
+
+    >>> from focusedcleaner.classifiers import GCN
+    >>> GCN(dropout=1.0)
+    Traceback (most recent call last):
+    focusedcleaner.errors.InputError: dropout must lie in [0, 1), not 1
+    """
+    setting: T = field(default=default, metadata={"interval": interval})
+    return setting
+
+
+def _lies_in(value: float, interval: str) -> bool:
+    low, high = (float(end) for end in interval[1:-1].split(", "))
+    excluded = {"(": low, ")": high}
+    return low <= value <= high and value not in (excluded.get(interval[0]), excluded.get(interval[-1]))
 
 
 @dataclass(frozen=True)

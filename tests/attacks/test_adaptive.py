@@ -1,4 +1,4 @@
-"""The attack that asks the sanitizer first: what every attack promises, and that asking pays."""
+"""The adaptive attack: the guarantees of every attack, and that it evades the sanitizer it knows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from typer.testing import Result
 
 from focusedcleaner.attacks import Adaptive, attack
-from focusedcleaner.attacks.adaptive import _UnderWay
+from focusedcleaner.attacks.adaptive import AdaptiveSearch
 from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.edge_features.extractor import EdgeFeatureExtractor
@@ -99,14 +99,14 @@ def test_what_is_planted_looks_less_suspicious_than_without_stealth(clean: Graph
 
 def test_suspicion_is_that_of_the_pairs_inserted_together(clean: Graph) -> None:
     seen = clean.without_test_labels()
-    under_way = _UnderWay(QUICK, seen, seed=0)
-    under_way.learn()
-    assert under_way.scorer is not None
+    search = AdaptiveSearch(QUICK, QUICK.sanitizer(), seen, seed=0)
+    search.train()
+    assert search.scorer is not None
     pairs = np.array([[0, 1], [3, 150], [2, 90]])
     pairs = pairs[~np.isin(pairs[:, 0] * 200 + pairs[:, 1], seen.edge_keys)]
-    found = under_way.suspicion(pairs)
+    found = search.suspicion(pairs)
     trial = seen.with_edges(pairs)
-    by_edge = dict(zip(map(tuple, trial.edges.tolist()), under_way.scorer(trial).tolist(), strict=True))
+    by_edge = dict(zip(map(tuple, trial.edges.tolist()), search.scorer(trial).tolist(), strict=True))
     assert found.tolist() == [by_edge[u, v] for u, v in pairs.tolist()]
 
 
@@ -140,7 +140,7 @@ def test_every_sanitizer_scores_the_edges_of_a_trial_graph(clean: Graph, name: s
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"stealth": -1}, "stealth is 0 or above"),
+        ({"stealth": -1}, "stealth must be 0 or above"),
         ({"stealth": "much"}, "stealth must be a number"),
         ({"pool": 0}, "must be 1 or above"),
         ({"learns": 0}, "must be 1 or above"),
@@ -156,7 +156,7 @@ def test_graphs_and_names_are_checked_before_the_work(clean: Graph, monkeypatch:
         Adaptive(attackers="x").poison(clean, 3)
     with pytest.raises(InputError, match="has no split"):
         Adaptive().poison(clean.with_split(None), 3)
-    monkeypatch.setattr("focusedcleaner.attacks.adaptive.LARGEST", 100)
+    monkeypatch.setattr(Adaptive, "max_nodes", 100)
     with pytest.raises(InputError, match="takes at most 100 nodes, not 200"):
         Adaptive().poison(clean, 3)
 

@@ -121,7 +121,7 @@ def test_nothing_is_overwritten(cli: Command, graph_file: Path) -> None:
 def test_an_interrupted_attack_goes_on(cli: Command, graph_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("attack", graph_file, "--power", "2%,4%")
     assert cli(*words, "--out", "whole.npz").exit_code == 0
-    whole = mettack._UnderWay.next
+    whole = mettack.MettackSearch.next_flip
     flips = 0
 
     def interrupted(self: Any) -> Any:
@@ -131,13 +131,13 @@ def test_an_interrupted_attack_goes_on(cli: Command, graph_file: Path, monkeypat
             raise KeyboardInterrupt
         return whole(self)
 
-    monkeypatch.setattr(mettack._UnderWay, "next", interrupted)
+    monkeypatch.setattr(mettack.MettackSearch, "next_flip", interrupted)
     stopped = cli(*words, "--out", "p.npz")
     assert stopped.exit_code == 2
     assert "interrupted after 4 of 12 flips, which are kept; continue with: focusedcleaner attack" in stopped.stderr
     assert stopped.stderr.strip().endswith("--resume")
     assert not Path("p-2%.npz").exists()
-    monkeypatch.setattr(mettack._UnderWay, "next", whole)
+    monkeypatch.setattr(mettack.MettackSearch, "next_flip", whole)
     refused = cli(*words, "--out", "p.npz")
     assert refused.exit_code == 2
     assert "an attack was interrupted here: continue it with --resume" in refused.stderr

@@ -1,4 +1,4 @@
-"""The contract of an attack, and what it returns."""
+"""The contract of an attack, and its result."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from focusedcleaner.budget import Budget, edges_allowed
+from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.engine import one_thread
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import BoolArray, Graph, IntArray
+from focusedcleaner.graph import Graph, IntArray
+from focusedcleaner.io.convert import as_graph
 from focusedcleaner.settings import Configurable
 
+Needs = Literal["edges", "labels", "split"]
 Progress = Callable[[int, int], None]
-"""Told how many flips of how many have been made."""
-
-
-Flips = tuple[IntArray, IntArray, IntArray | None]
-"""Inserted edges, deleted edges, and both in the order of the attack where it has one."""
+"""Called with (flips so far, budget)."""
+ALL_PAIRS = 30_000
+"""Number of nodes up to which an attack can score all pairs at every step."""
 
 
 @dataclass(frozen=True)
 class Poisoning:
-    """A poisoned graph and what was done to it."""
+    """A poisoned graph and the attack that made it."""
 
     clean: Graph
     added: IntArray
@@ -41,18 +42,18 @@ class Poisoning:
     seed: int
     seconds: float
     flips: IntArray | None = None
-    """All flips in their order, (A + D) × 2, of an attack whose first flips are those of a smaller budget."""
+    """All flips in order, (A + D) × 2; None for an attack whose flips have no order."""
 
     @cached_property
     def graph(self) -> Graph:
-        """The poisoned graph; it keeps the split that it was made for."""
+        """The poisoned graph, with the split of the clean one."""
         return self.clean.without_edges(self.removed).with_edges(self.added)
 
     def prefix(self, budget: Budget) -> Poisoning:
-        """The poisoning by the first flips alone, which is what the attack does with that smaller budget.
+        """Return the poisoning by the first flips alone: the result of the attack with this smaller budget.
 
         Raises:
-            InputError: the budget is larger than this one, or the attack has no such order.
+            InputError: the budget is larger than this one, or the flips have no order.
         """
         allowed = edges_allowed(budget, self.clean.num_edges, what="power")
         if self.flips is None:
@@ -65,7 +66,7 @@ class Poisoning:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during an attack; what was done so far is in ``poisoning`` and in the checkpoint, if one was asked."""
+    """Ctrl-C during an attack; ``poisoning`` holds the flips so far, and so does the checkpoint, if there is one."""
 
     def __init__(self, poisoning: Poisoning) -> None:
         super().__init__("the attack was interrupted")
@@ -73,7 +74,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class FlipsSoFar(KeyboardInterrupt):
-    """Raised by a method that is interrupted, with the flips that it has made."""
+    """Raised by the `flip` of an interrupted attack, with the flips that it has made."""
 
     def __init__(self, flips: IntArray) -> None:
         super().__init__()
@@ -83,62 +84,91 @@ class FlipsSoFar(KeyboardInterrupt):
 class Attack(Configurable, ABC):
     """Flips edges so that a GNN trained on the graph predicts badly.
 
-    The constructor stores settings and nothing else. A method implements `flip`.
+    The constructor only stores settings. A method implements `flip`.
     """
 
     name: ClassVar[str]
     ordered: ClassVar[bool] = False
-    """Whether a smaller budget's flips are the beginning of a larger one's, and a checkpoint is kept."""
+    """Whether the flips of a smaller budget are the first flips of a larger one, and `flip` takes a ``checkpoint``."""
+    needs: ClassVar[Needs] = "split"
+    """Checked before the attack: only edges, also labels, or also a split whose training nodes have labels."""
+    max_nodes: ClassVar[int | None] = None
+    """Size up to which the attack is feasible."""
 
     def poison(
         self,
-        graph: Graph,
+        graph: Any,
         budget: Budget = 0.1,
         *,
         seed: int = 0,
         progress: Progress | None = None,
         checkpoint: Path | None = None,
     ) -> Poisoning:
-        """Poison a graph with at most ``budget`` flips (a number, or a share of its edges); it is not changed itself.
+        """Poison a graph with at most ``budget`` flips; the input is not changed.
 
         Args:
-            graph: what is attacked.
-            budget: how many pairs may be flipped: 500, 0.1 or "10%" of the edges.
-            seed: fixes whatever is random.
+            graph: a `Graph`, PyG `Data`, NetworkX graph or scipy adjacency.
+            budget: the number of pairs that may be flipped: 500, 0.1 or "10%" of the edges.
+            seed: seed of the random numbers.
             progress: called with (flips so far, budget).
-            checkpoint: a file that an ordered attack saves its flips to; if it exists, the attack goes on from it.
+            checkpoint: file in which an ordered attack saves its flips; the attack resumes from it if it exists.
 
         Raises:
             InputError: the graph or the budget can't be used.
             Interrupted: Ctrl-C during an ordered attack; carries the poisoning so far.
         """
-        if graph.num_edges == 0:
+        clean = as_graph(graph)
+        if clean.num_edges == 0:
             raise InputError("the graph is empty: it has no edges")
-        allowed = edges_allowed(budget, graph.num_edges, what="power")
+        allowed = edges_allowed(budget, clean.num_edges, what="power")
+        self._check(clean)
+        resume = {"checkpoint": checkpoint} if self.ordered else {}
         start = time.perf_counter()
         interrupted = False
         with one_thread():
             try:
-                added, removed, flips = self.run(graph, allowed, seed=seed, progress=progress, checkpoint=checkpoint)
+                flips = self.flip(clean, allowed, seed=seed, progress=progress or (lambda done, of: None), **resume)
             except FlipsSoFar as so_far:
                 flips, interrupted = so_far.flips, True
-                added, removed = added_and_removed(graph, flips)
         seconds = time.perf_counter() - start
-        made = Poisoning(graph, added, removed, self.name, self.settings(), allowed, seed, seconds, flips)
+        added, removed = added_and_removed(clean, flips)
+        order = flips if self.ordered else None
+        poisoning = Poisoning(clean, added, removed, self.name, self.settings(), allowed, seed, seconds, order)
         if interrupted:
-            raise Interrupted(made)
-        return made
+            raise Interrupted(poisoning)
+        return poisoning
+
+    def _check(self, graph: Graph) -> None:
+        """Refuse a graph that the attack can't use."""
+        if self.needs == "split":
+            graph.check_labelled("the attack")
+        elif self.needs == "labels" and graph.labels is None:
+            raise InputError(f"{self.name} needs a graph with labels")
+        if self.max_nodes is not None and graph.num_nodes > self.max_nodes:
+            raise InputError(
+                f"{self.name} scores all pairs of nodes and takes at most {self.max_nodes:,} nodes, "
+                f"not {graph.num_nodes:,}: use prbcd"
+            )
 
     @abstractmethod
-    def flip(self, graph: Graph, budget: int, *, seed: int, progress: Progress | None) -> tuple[IntArray, IntArray]:
-        """The edges to insert and the edges to delete, together at most ``budget``."""
-
-    def run(self, graph: Graph, budget: int, *, seed: int, progress: Progress | None, checkpoint: Path | None) -> Flips:
-        """The edges to insert, the edges to delete, and all flips in order where the attack has an order."""
-        return (*self.flip(graph, budget, seed=seed, progress=progress), None)
+    def flip(self, graph: Graph, budget: int, *, seed: int, progress: Progress) -> IntArray:
+        """Return the pairs u < v to insert or delete, at most ``budget`` × 2."""
 
 
 def added_and_removed(graph: Graph, flips: IntArray) -> tuple[IntArray, IntArray]:
-    """Flipped pairs, told apart by whether the graph has them."""
-    there: BoolArray = np.isin(flips[:, 0] * graph.num_nodes + flips[:, 1], graph.edge_keys)
-    return flips[~there], flips[there]
+    """Split flipped pairs into insertions and deletions, by whether the graph has the edge."""
+    present = graph.has_edges(flips)
+    return flips[~present], flips[present]
+
+
+def flipped(graph: Graph, flips: IntArray) -> Graph:
+    """Return the graph after the flips."""
+    added, removed = added_and_removed(graph, flips)
+    return graph.without_edges(removed).with_edges(added)
+
+
+def without_isolation(graph: Graph, flips: IntArray) -> IntArray:
+    """Leave out the deletions that would take a node's last edge; insertions come first."""
+    added, removed = added_and_removed(graph, flips)
+    order = graph.edge_numbers(removed)
+    return np.concatenate([added, graph.edges[without_isolating(order, graph.edges, graph.degrees, len(order))]])

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-import numpy as np
-
-from focusedcleaner.attacks.base import Attack, Progress
-from focusedcleaner.attacks.random import check_share, draw_deletions, draw_insertions, number_removed
-from focusedcleaner.errors import InputError
-from focusedcleaner.graph import UNKNOWN, Graph, IntArray
+from focusedcleaner.attacks.random import RandomAttack
+from focusedcleaner.graph import UNKNOWN, BoolArray, Graph, IntArray
+from focusedcleaner.settings import bounded
 
 
 @dataclass(frozen=True)
-class Dice(Attack):
+class Dice(RandomAttack):
     """Deletes random edges within classes and inserts random edges between classes.
 
         A' = A − D + I,  D ⊂ {(u, v) ∈ E: y_u = y_v}, |D| = ⌊s·B⌋,  I ⊂ {(u, v) ∉ E: y_u ≠ y_v}, |I| = B − |D|,
 
-    D and I drawn uniformly, except that no deletion isolates a node. The attacker knows every label that the graph has;
-    nodes of unknown class are left alone. After Waniek, Michalak, Wooldridge, Rahwan: "Hiding Individuals and
-    Communities in a Social Network", Nature Human Behaviour 2018 (https://arxiv.org/abs/1608.00375).
+    D and I drawn uniformly, except that no deletion isolates a node. The attacker knows all labels of the graph; nodes
+    of unknown class are left alone. After Waniek, Michalak, Wooldridge, Rahwan: "Hiding Individuals and Communities in
+    a Social Network", Nature Human Behaviour 2018 (https://arxiv.org/abs/1608.00375).
 
     Args:
         share_removed: s, the share of the budget B that is spent on deletions, between 0 and 1.
@@ -35,22 +31,12 @@ class Dice(Attack):
     0.75
     """
 
-    name: ClassVar[str] = "dice"
+    name = "dice"
+    needs = "labels"
 
-    share_removed: float = 0.5
+    share_removed: float = bounded(0.5, "[0, 1]")
 
-    def __post_init__(self) -> None:
-        check_share(self.share_removed)
-
-    def flip(self, graph: Graph, budget: int, *, seed: int, progress: Progress | None) -> tuple[IntArray, IntArray]:
-        if graph.labels is None:
-            raise InputError("DICE needs a graph with labels")
-        rng = np.random.default_rng(seed)
-        deletions = number_removed(budget, self.share_removed)
+    def candidates(self, graph: Graph) -> tuple[BoolArray, IntArray]:
+        assert graph.labels is not None
         ends = graph.labels[graph.edges]
-        within = (ends[:, 0] == ends[:, 1]) & (ends[:, 0] != UNKNOWN)
-        removed = draw_deletions(graph, within, deletions, rng)
-        added = draw_insertions(graph, graph.labels, budget - deletions, rng)
-        if progress is not None:
-            progress(budget, budget)
-        return added, removed
+        return (ends[:, 0] == ends[:, 1]) & (ends[:, 0] != UNKNOWN), graph.labels

@@ -1,4 +1,4 @@
-"""Attacks that flip one pair after the other, and how they survive an interruption."""
+"""Greedy attacks: one flip after the other, with a checkpoint to resume from."""
 
 from __future__ import annotations
 
@@ -6,90 +6,74 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from focusedcleaner.attacks.base import Attack, Flips, FlipsSoFar, Progress, added_and_removed
+from focusedcleaner.attacks.base import Attack, FlipsSoFar, Progress
 from focusedcleaner.graph import Graph, IntArray
 from focusedcleaner.io.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True)
 class FlipLog:
-    """An attack after a whole number of flips: everything that the next flip depends on."""
+    """Everything that the next flip depends on: the flips so far, and the search's state."""
 
     flips: list[tuple[int, int]] = field(default_factory=list)
-    memory: Mapping[str, Tensor] = field(default_factory=dict)
-    """Tensors that the method hands from flip to flip."""
+    state: Mapping[str, Tensor] = field(default_factory=dict)
 
     def pairs(self) -> IntArray:
         return np.array(self.flips, dtype=np.int64).reshape(-1, 2)
 
     def arrays(self) -> dict[str, Any]:
-        """The log as arrays by name."""
-        return {"flips": self.pairs(), **{name: tensor.numpy() for name, tensor in self.memory.items()}}
+        """Return the log as arrays by name, for a checkpoint."""
+        return {"flips": self.pairs(), **{name: tensor.numpy() for name, tensor in self.state.items()}}
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> FlipLog:
-        """The log that `arrays` was made of; an empty one of none."""
+        """Restore a log from its `arrays`; empty if there are none."""
         flips = [(int(u), int(v)) for u, v in arrays.get("flips", ())]
         return cls(flips, {name: torch.from_numpy(part) for name, part in arrays.items() if name != "flips"})
 
 
-@dataclass(frozen=True)
-class Flip:
-    """What one step adds to the log: a pair u < v, and tensors for the next step."""
+class GreedySearch(Protocol):
+    """The poisoned graph so far, and the choice of the next flip."""
 
-    pair: tuple[int, int]
-    memory: Mapping[str, Tensor]
+    def next_flip(self) -> tuple[int, int] | None:
+        """Flip the best pair u < v and return it; None if no pair is left."""
+        ...
 
-
-class UnderWay(Protocol):
-    """An attack at work on one graph."""
-
-    def next(self) -> Flip | None:
-        """Choose the next pair and flip it; None where no pair is left."""
+    def state(self) -> Mapping[str, Tensor]:
+        """Return what a resumed search needs beside the flips."""
         ...
 
 
 class GreedyAttack(Attack):
-    """An attack that never looks at its budget: a smaller budget's flips are the beginning of a larger one's."""
+    """An attack that ignores its budget until it is spent: a smaller budget gives the first flips of a larger one."""
 
-    ordered: ClassVar[bool] = True
+    ordered = True
 
     @abstractmethod
-    def begin(self, graph: Graph, seed: int, log: FlipLog) -> UnderWay:
-        """Start on a graph, or go on after the flips in the log."""
+    def search(self, graph: Graph, log: FlipLog) -> GreedySearch:
+        """Start on a graph, after the flips in the log."""
 
-    def flip(self, graph: Graph, budget: int, *, seed: int, progress: Progress | None) -> tuple[IntArray, IntArray]:
-        return added_and_removed(graph, self._in_order(graph, budget, seed, progress, None))
-
-    def run(self, graph: Graph, budget: int, *, seed: int, progress: Progress | None, checkpoint: Path | None) -> Flips:
-        flips = self._in_order(graph, budget, seed, progress, checkpoint)
-        return (*added_and_removed(graph, flips), flips)
-
-    def _in_order(
-        self, graph: Graph, budget: int, seed: int, progress: Progress | None, checkpoint: Path | None
+    def flip(
+        self, graph: Graph, budget: int, *, seed: int, progress: Progress, checkpoint: Path | None = None
     ) -> IntArray:
-        keeper = Checkpoint(checkpoint, graph=graph.fingerprint(), seed=seed, settings=self.settings())
-        log = FlipLog.of(keeper.load())
+        file = Checkpoint(checkpoint, graph=graph.fingerprint(), seed=seed, settings=self.settings())
+        log = FlipLog.of(file.load())
         try:
-            under_way = self.begin(graph, seed, log)
-            while len(log.flips) < budget:
-                step = under_way.next()
-                if step is None:
-                    break
-                log = FlipLog([*log.flips, step.pair], step.memory)  # one assignment: Ctrl-C leaves no half of it
-                if progress is not None:
-                    progress(len(log.flips), budget)
-                if keeper.due:
-                    keeper.save(log.arrays())
+            search = self.search(graph, log)
+            while len(log.flips) < budget and (pair := search.next_flip()) is not None:
+                log = FlipLog([*log.flips, pair], search.state())  # one assignment: Ctrl-C can't leave half a log
+                progress(len(log.flips), budget)
+                if file.due:
+                    file.save(log.arrays())
         except KeyboardInterrupt:
             if log.flips:
-                keeper.save(log.arrays())
+                file.save(log.arrays())
             raise FlipsSoFar(log.pairs()) from None
         return log.pairs()[:budget]

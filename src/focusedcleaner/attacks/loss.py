@@ -1,4 +1,4 @@
-"""What an attacker raises: how wrong the surrogate is on the nodes that matter."""
+"""The loss that attackers maximize."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from focusedcleaner.graph import Graph
 
 
 class AttackerLoss:
-    """λ·loss(training nodes, labels) + (1−λ)·loss(the others, ŷ), means over nodes.
+    """The surrogate's loss, λ·loss(training nodes, labels) + (1−λ)·loss(the others, ŷ), with means over nodes.
 
-    A node's loss is its cross-entropy, or with "cw" its margin −max(Z_y − max_{c ≠ y} Z_c, 0).
+    The loss of a node is its cross-entropy, or with "cw" its margin −max(Z_y − max_{c ≠ y} Z_c, 0).
 
     Args:
-        graph: with labels for its training nodes.
+        graph: a graph whose training nodes have labels.
         predicted: ŷ, N class numbers.
         lambda_: λ.
         kind: "ce" or "cw".
@@ -34,20 +34,20 @@ class AttackerLoss:
         self.weights[train] = lambda_ / len(train)
 
     def signal(self, logits: Tensor) -> Tensor:
-        """∂loss/∂Z, N × C."""
+        """Return ∂loss/∂Z, N × C."""
         if self.kind == "ce":
             return self.weights * (torch.softmax(logits, 1) - self.target)
         margin, rival = self._margins(logits)
         return self.weights * (margin > 0).unsqueeze(1) * (one_hot(rival, logits.shape[1]) - self.target)
 
     def value(self, logits: Tensor) -> float:
-        """The loss."""
+        """Return the loss."""
         if self.kind == "ce":
             return -float((self.weights * self.target * torch.log_softmax(logits, 1)).sum())
         return -float((self.weights.squeeze(1) * self._margins(logits)[0].clamp_min(0)).sum())
 
     def _margins(self, logits: Tensor) -> tuple[Tensor, Tensor]:
-        """By how much each node's label leads, and the class that comes next."""
+        """Return the margin of each node's label over the best other class, and that class."""
         own = (logits * self.target).sum(1)
         best, rival = torch.where(self.target > 0, -torch.inf, logits).max(1)
         return own - best, rival

@@ -2,44 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
+from torch import Tensor
 
 from focusedcleaner.attacks.degree_test import DegreeTest
-from focusedcleaner.attacks.greedy import Flip, FlipLog, GreedyAttack
+from focusedcleaner.attacks.greedy import FlipLog, GreedyAttack
 from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.engine.mutable_edges import MutableEdges
 from focusedcleaner.engine.top_pairs import Excluded, best_pair
-from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
+from focusedcleaner.settings import bounded
 from focusedcleaner.surrogate import Implicit, InnerTraining, PairGradient, Surrogate
 
 
 @dataclass(frozen=True)
 class Regularized(Implicit):
-    """`Implicit` training with the weight decay with which the attack is strongest on Cora."""
+    """`Implicit` training with the weight decay that makes the attack strongest on Cora."""
 
     weight_decay: float = 1e-3
 
 
 @dataclass(frozen=True)
 class Mettack(GreedyAttack):
-    """Flips, one after the other, the pair whose flip raises the attacker's loss fastest, through the training:
+    """Flips, one at a time, the pair with the largest meta-gradient of the attacker's loss:
 
         argmax_(u,v) (1 − 2·A_uv)·∂L/∂A_uv,  L = λ·CE(training, labels) + (1−λ)·CE(the others, ŷ),
 
-    L taken of the surrogate softmax(Â²XW*) with W* trained on the graph as it stands, and ŷ what the surrogate predicts
-    on the clean graph. λ = 0 is Meta-Self, λ = 1 Meta-Train. No pair is flipped twice and no node isolated; the attack
-    ends early where no pair is left.
+    where L is the loss of the surrogate softmax(Â²XW*), W* is trained on the current graph, and ŷ are the surrogate's
+    predictions on the clean graph. λ = 0 is Meta-Self, λ = 1 Meta-Train. No pair is flipped twice and no node isolated;
+    the attack ends early if no pair is left.
 
     Zügner, Günnemann: "Adversarial Attacks on Graph Neural Networks via Meta Learning", ICLR 2019
     (https://arxiv.org/abs/1902.08412).
 
     Args:
         lambda_: λ, between 0 and 1.
-        max_removed: the largest share of the flips made so far that may be removals; 1 for no bound.
+        max_removed: the largest share of deletions among the flips so far; 1 for no bound.
         inner: the inner training: `Regularized`, or `Unrolled` as published.
         likelihood_ratio: τ of the `DegreeTest` that each flip must pass, 0.004 as published; None for no test.
 
@@ -51,56 +52,52 @@ class Mettack(GreedyAttack):
     np.True_
     """
 
-    name: ClassVar[str] = "mettack"
+    name = "mettack"
 
-    lambda_: float = 0.0
-    max_removed: float = 0.04
+    lambda_: float = bounded(0.0, "[0, 1]")
+    max_removed: float = bounded(0.04, "[0, 1]")
     inner: InnerTraining = field(default_factory=Regularized)
-    likelihood_ratio: float | None = None
+    likelihood_ratio: float | None = bounded(None, "(0, inf)")
 
-    def __post_init__(self) -> None:
-        for name in ("lambda_", "max_removed"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise InputError(f"{name} lies between 0 and 1, not {getattr(self, name):g}")
-        if self.likelihood_ratio is not None and not self.likelihood_ratio > 0:
-            raise InputError(f"likelihood_ratio must be above 0, not {self.likelihood_ratio:g}")
-
-    def begin(self, graph: Graph, seed: int, log: FlipLog) -> _UnderWay:
-        graph.check_labelled("the attack")
-        return _UnderWay(self, graph, log)
+    def search(self, graph: Graph, log: FlipLog) -> MettackSearch:
+        return MettackSearch(self, graph, log)
 
 
-class _UnderWay:
-    """The graph as it stands, and the choice of the next flip."""
+class MettackSearch:
+    """The poisoned graph so far, and the choice of the next flip."""
 
     def __init__(self, attack: Mettack, graph: Graph, log: FlipLog) -> None:
         self.attack = attack
         self.surrogate = Surrogate(graph, inner=attack.inner)
         fitted = self.surrogate.fit()
-        self.start = log.memory.get("inner", fitted.solution.coordinates)
+        self.start = log.state.get("inner", fitted.solution.coordinates)
+        """The optimum after the last flip, from which the next inner training starts."""
         self.loss = AttackerLoss(graph, fitted.logits.argmax(1), attack.lambda_)
         tau = attack.likelihood_ratio
         self.test = None if tau is None else DegreeTest(graph.degrees, tau)
-        self.evolving, self.removals = MutableEdges(graph), 0
+        self.poisoned, self.removals = MutableEdges(graph), 0
         for u, v in log.flips:
-            # Kept rows of H depend, in their last digits, on the order of calls: an attack that goes on repeats it.
+            # The last digits of H's cached rows depend on the order of calls, which a resumed attack therefore repeats.
             self._flip(u, v)
             self.surrogate.features.now()
 
-    def next(self) -> Flip | None:
+    def next_flip(self) -> tuple[int, int] | None:
         gradient = self._gradient()
         options = [option for option in (self._insertion(gradient), self._removal(gradient)) if option is not None]
         if not options:
             return None
-        (u, v), _ = max(options, key=lambda option: option[1])
-        self._flip(u, v)
-        return Flip((u, v), {"inner": self.start})
+        pair, _ = max(options, key=lambda option: option[1])
+        self._flip(*pair)
+        return pair
+
+    def state(self) -> Mapping[str, Tensor]:
+        return {"inner": self.start}
 
     def _flip(self, u: int, v: int) -> None:
-        before = len(self.evolving.keys)
-        self.evolving.flip(u, v)
-        self.removals += len(self.evolving.keys) < before
-        self.surrogate.move_to(self.evolving.structure(), (u, v))
+        before = len(self.poisoned.keys)
+        self.poisoned.flip(u, v)
+        self.removals += len(self.poisoned.keys) < before
+        self.surrogate.move_to(self.poisoned.structure(), (u, v))
 
     def _gradient(self) -> PairGradient:
         fitted = self.surrogate.fit(self.start)
@@ -108,16 +105,16 @@ class _UnderWay:
         return self.surrogate.meta_gradient(fitted, self.loss.signal(fitted.logits))
 
     def _insertion(self, gradient: PairGradient) -> tuple[tuple[int, int], float] | None:
-        groups, allowed = (None, None) if self.test is None else self.test.passes(self.evolving.degrees, 1)
-        return best_pair(*gradient.factors(), Excluded(self.evolving.not_insertable(), groups, allowed))
+        groups, allowed = (None, None) if self.test is None else self.test.passes(self.poisoned.degrees, 1)
+        return best_pair(*gradient.factors(), Excluded(self.poisoned.not_insertable(), groups, allowed))
 
     def _removal(self, gradient: PairGradient) -> tuple[tuple[int, int], float] | None:
-        edges = self.evolving.edges
-        if self.removals + 1 > self.attack.max_removed * (len(self.evolving.flipped) + 1):
+        edges = self.poisoned.edges
+        if self.removals + 1 > self.attack.max_removed * (len(self.poisoned.flipped) + 1):
             return None
-        candidates = self.evolving.removable()
+        candidates = self.poisoned.removable()
         if self.test is not None:
-            groups, allowed = self.test.passes(self.evolving.degrees, -1)
+            groups, allowed = self.test.passes(self.poisoned.degrees, -1)
             candidates &= allowed[groups[edges[:, 0]], groups[edges[:, 1]]]
         if not candidates.any():
             return None

@@ -1,36 +1,38 @@
-"""Nettack: a few flips at each target, so that it is misclassified."""
+"""Nettack: flips at target nodes, to have them misclassified."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from focusedcleaner.attacks.degree_test import DegreeTest
-from focusedcleaner.attacks.greedy import Flip, FlipLog, GreedyAttack
+from focusedcleaner.attacks.greedy import FlipLog, GreedyAttack
 from focusedcleaner.engine.mutable_edges import MutableEdges
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import UNKNOWN, BoolArray, FloatArray, Graph, IntArray
+from focusedcleaner.graph import UNKNOWN, BoolArray, FloatArray, Graph, IntArray, pair_keys
+from focusedcleaner.settings import bounded
 from focusedcleaner.surrogate import Surrogate
 
 
 @dataclass(frozen=True)
 class Nettack(GreedyAttack):
-    """Flips pairs at target nodes t, each time the one that most favours a wrong class:
+    """Flips pairs at target nodes t, each time the one with the largest margin of a wrong class:
 
         argmax_v  max_{c ≠ y_t} Z'_tc − Z'_t,y_t,  Z' = Â'²XW,
 
     where Â' is the graph after the flip of (t, v) and W the surrogate's weights, trained once on the clean graph. The
-    targets take turns: after n rounds each has had n flips. Direct attack on the structure; no node is isolated, no
-    pair flipped twice. The budget is an upper bound beside targets × flips.
+    targets take turns: after n rounds each has had n flips. A direct attack on the structure; no node is isolated and
+    no pair flipped twice. The number of flips is at most targets × ``per_target``, and at most the budget.
 
     Zügner, Akbarnejad, Günnemann: "Adversarial Attacks on Neural Networks for Graph Data", KDD 2018
-    (https://arxiv.org/abs/1805.07984). Which nodes are targets is Pro-GNN's protocol.
+    (https://arxiv.org/abs/1805.07984). The default targets are those of Pro-GNN.
 
     Args:
-        targets: node numbers; None takes the test nodes whose degree is above ``above_degree``.
+        targets: node numbers; None takes the test nodes of a degree above ``above_degree``.
         per_target: flips at each target, 1 to 5 in the protocol.
         above_degree: see ``targets``.
         likelihood_ratio: τ of the `DegreeTest` that each flip must pass, 0.004 as published; None for no test.
@@ -41,28 +43,25 @@ class Nettack(GreedyAttack):
     [True, True, True, True]
     """
 
-    name: ClassVar[str] = "nettack"
+    name = "nettack"
 
     targets: tuple[int, ...] | None = None
-    per_target: int = 5
+    per_target: int = bounded(5, "[1, inf)")
     above_degree: int = 10
-    likelihood_ratio: float | None = 0.004
+    likelihood_ratio: float | None = bounded(0.004, "(0, inf)")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.targets is not None:
             object.__setattr__(self, "targets", tuple(self.targets))
             if not self.targets or len(set(self.targets)) < len(self.targets):
                 raise InputError("targets must be different nodes, at least one")
-        if self.per_target < 1:
-            raise InputError(f"per_target must be 1 or above, not {self.per_target}")
-        if self.likelihood_ratio is not None and not self.likelihood_ratio > 0:
-            raise InputError(f"likelihood_ratio must be above 0, not {self.likelihood_ratio:g}")
 
     def targets_in(self, graph: Graph) -> IntArray:
-        """The targets' node numbers.
+        """Return the node numbers of the targets.
 
         Raises:
-            InputError: a target is not a node of the graph, or there is none.
+            InputError: a target is not a node of the graph, or there are none.
         """
         if self.targets is not None:
             wrong = [target for target in self.targets if not 0 <= target < graph.num_nodes]
@@ -70,46 +69,48 @@ class Nettack(GreedyAttack):
                 raise InputError(f"target {wrong[0]} is not a node: nodes are numbered 0 to {graph.num_nodes - 1}")
             return np.array(self.targets, dtype=np.int64)
         assert graph.split is not None
-        found = graph.split.test[graph.degrees[graph.split.test] > self.above_degree]
-        if not len(found):
+        targets = graph.split.test[graph.degrees[graph.split.test] > self.above_degree]
+        if not len(targets):
             raise InputError(f"no test node has more than {self.above_degree} neighbours: name targets yourself")
-        return found
+        return targets
 
-    def begin(self, graph: Graph, seed: int, log: FlipLog) -> _UnderWay:
-        graph.check_labelled("the attack")
-        return _UnderWay(self, graph, log)
+    def search(self, graph: Graph, log: FlipLog) -> NettackSearch:
+        return NettackSearch(self, graph, log)
 
 
-class _UnderWay:
-    """The graph as it stands, and whose turn it is."""
+class NettackSearch:
+    """The poisoned graph so far, and the target whose turn it is."""
 
     def __init__(self, attack: Nettack, graph: Graph, log: FlipLog) -> None:
         self.targets = attack.targets_in(graph)
         self.turns = len(self.targets) * attack.per_target
-        self.turn = int(log.memory["turn"]) if log.flips else 0
+        self.turn = int(log.state["turn"]) if log.flips else 0
         fitted = Surrogate(graph).fit()
         self.xw: FloatArray = fitted.xw.numpy()
-        known = graph.labels if graph.labels is not None else np.full(graph.num_nodes, UNKNOWN)
-        self.labels = np.where(known == UNKNOWN, fitted.logits.argmax(1).numpy(), known)
+        assert graph.labels is not None
+        self.labels = np.where(graph.labels == UNKNOWN, fitted.logits.argmax(1).numpy(), graph.labels)
         tau = attack.likelihood_ratio
         self.test = None if tau is None else DegreeTest(graph.degrees, tau)
-        self.evolving = MutableEdges(graph)
+        self.poisoned = MutableEdges(graph)
         for u, v in log.flips:
-            self.evolving.flip(u, v)
+            self.poisoned.flip(u, v)
 
-    def next(self) -> Flip | None:
+    def next_flip(self) -> tuple[int, int] | None:
         while self.turn < self.turns:
             target = int(self.targets[self.turn % len(self.targets)])
             self.turn += 1
             partner = self._best_partner(target)
             if partner is not None:
                 u, v = sorted((target, partner))
-                self.evolving.flip(u, v)
-                return Flip((u, v), {"turn": torch.tensor(self.turn)})
+                self.poisoned.flip(u, v)
+                return u, v
         return None
 
+    def state(self) -> Mapping[str, Tensor]:
+        return {"turn": torch.tensor(self.turn)}
+
     def _best_partner(self, target: int) -> int | None:
-        logits, linked = logits_after_flips(self.evolving, self.xw, target)
+        logits, linked = logits_after_flips(self.poisoned, self.xw, target)
         label = self.labels[target]
         margin = np.delete(logits, label, axis=1).max(axis=1) - logits[:, label]
         margin[~self._candidates(target, linked)] = -np.inf
@@ -117,31 +118,31 @@ class _UnderWay:
         return best if np.isfinite(margin[best]) else None
 
     def _candidates(self, target: int, linked: BoolArray) -> BoolArray:
-        """Partners whose flip isolates nobody, undoes nothing and passes the test."""
-        degrees = self.evolving.degrees
-        everyone = np.arange(len(degrees))
-        keys = np.minimum(everyone, target) * len(degrees) + np.maximum(everyone, target)
-        fits: BoolArray = (everyone != target) & ~np.isin(keys, self.evolving.flipped)
-        fits &= ~linked | ((degrees > 1) & (degrees[target] > 1))
+        """Return the partners (N) whose flip isolates no node, undoes no flip and passes the degree test."""
+        degrees = self.poisoned.degrees
+        nodes = np.arange(len(degrees))
+        keys = pair_keys(np.stack([np.minimum(nodes, target), np.maximum(nodes, target)], axis=1), len(degrees))
+        allowed: BoolArray = (nodes != target) & ~np.isin(keys, self.poisoned.flipped)
+        allowed &= ~linked | ((degrees > 1) & (degrees[target] > 1))
         if self.test is not None:
-            for change, mine in ((1, ~linked), (-1, linked)):
-                groups, allowed = self.test.passes(degrees, change)
-                fits &= ~mine | allowed[groups[target], groups]
-        return fits
+            for change, partners in ((1, ~linked), (-1, linked)):
+                groups, passes = self.test.passes(degrees, change)
+                allowed &= ~partners | passes[groups[target], groups]
+        return allowed
 
 
-def logits_after_flips(evolving: MutableEdges, xw: FloatArray, target: int) -> tuple[FloatArray, BoolArray]:
-    """The target's logits after the flip of (target, v) for every node v (N × C), and which v are its neighbours.
+def logits_after_flips(edges: MutableEdges, xw: FloatArray, target: int) -> tuple[FloatArray, BoolArray]:
+    """Return the target's logits after the flip of (target, v) for every node v (N × C), and which v are neighbours.
 
     With d = degree + 1, p = P/√d and U_j = p_j + Σ_{k ~ j} p_k, the target's logits are
 
         Z_t = (U_t/d_t + Σ_{j ~ t} U_j/d_j)/√d_t.
 
-    A flip changes d and p of t and v alone; in the sum over j ~ t every U_j gains p'_t − p_t, those that have v as a
-    neighbour also p'_v − p_v, and v's own term comes or goes. The row for the target itself means nothing.
+    A flip changes d and p of t and v only; in the sum over j ~ t every U_j gains p'_t − p_t, the neighbours of v also
+    p'_v − p_v, and the term of v itself is added or dropped. The target's own row has no meaning.
     """
-    adjacency = Graph(evolving.num_nodes, evolving.edges).adjacency()
-    d = evolving.degrees + 1.0
+    adjacency = Graph(edges.num_nodes, edges.edges).adjacency()
+    d = edges.degrees + 1.0
     near = adjacency[[target]].toarray().ravel()
     linked: BoolArray = near > 0
     change = np.where(linked, -1.0, 1.0)[:, None]

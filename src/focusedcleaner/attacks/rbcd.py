@@ -1,4 +1,4 @@
-"""PRBCD and GRBCD: attacks that look at a random block of pairs at a time, on PyTorch Geometric's implementation."""
+"""PRBCD and GRBCD: gradient attacks on random blocks of pairs, by PyTorch Geometric's implementation."""
 
 from __future__ import annotations
 
@@ -6,51 +6,46 @@ import math
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, dropout
 
-from focusedcleaner.attacks.base import Attack, Progress
-from focusedcleaner.attacks.sampling import without_isolation
+from focusedcleaner.attacks.base import Attack, Progress, without_isolation
 from focusedcleaner.engine import Attributes
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, IntArray
+from focusedcleaner.settings import bounded
 
 EPOCHS, RATE, DECAY, DROPPED = 200, 0.01, 5e-4, 0.5
-"""How the victim is trained."""
+"""Training of the victim."""
 
 
 @dataclass(frozen=True)
 class BlockAttack(Attack):
-    """What PRBCD and GRBCD share: a GCN trained on the clean graph, attacked on the nodes outside its training set.
+    """Base of PRBCD and GRBCD: attacks a GCN trained on the clean graph, on the nodes outside its training set.
 
     Args:
-        block_size: pairs that are looked at together.
+        block_size: number of pairs in a block.
         epochs: steps of the attack.
         hidden: width of the attacked GCN.
     """
 
-    block_size: int = 250_000
-    epochs: int = 125
-    hidden: int = 16
-
-    def __post_init__(self) -> None:
-        if min(self.block_size, self.epochs, self.hidden) < 1:
-            raise InputError("block_size, epochs and hidden must be 1 or above")
+    block_size: int = bounded(250_000, "[1, inf)")
+    epochs: int = bounded(125, "[1, inf)")
+    hidden: int = bounded(16, "[1, inf)")
 
     @abstractmethod
     def attacker(self, victim: nn.Module, block_size: int) -> Any:
-        """PyG's attack on a trained model."""
+        """Return PyG's attack on a trained model."""
 
-    def flip(self, graph: Graph, budget: int, *, seed: int, progress: Progress | None) -> tuple[IntArray, IntArray]:
-        graph.check_labelled("the attack")
+    def flip(self, graph: Graph, budget: int, *, seed: int, progress: Progress) -> IntArray:
         assert graph.split is not None
         others = np.setdiff1d(np.arange(graph.num_nodes), graph.split.train)
         if not len(others):
-            raise InputError(f"{self.name} attacks nodes outside the training set, and there is none")
+            raise InputError(f"{self.name} attacks nodes outside the training set, and there are none")
         pairs = graph.num_nodes * (graph.num_nodes - 1) // 2
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -58,10 +53,9 @@ class BlockAttack(Attack):
             victim = _Victim(graph, self.hidden)
             labels = _train(victim, graph, edges)
             block = min(self.block_size, pairs)
-            nobody = torch.zeros(graph.num_nodes, 1)  # the victim holds the attributes itself
-            _, flips = self.attacker(victim, block).attack(nobody, edges, labels, budget, torch.from_numpy(others))
-        if progress is not None:
-            progress(budget, budget)
+            unused = torch.zeros(graph.num_nodes, 1)  # the victim holds the attributes itself
+            _, flips = self.attacker(victim, block).attack(unused, edges, labels, budget, torch.from_numpy(others))
+        progress(budget, budget)
         ordered = np.unique(np.sort(flips.numpy().T.astype(np.int64), axis=1), axis=0)
         return without_isolation(graph, ordered[ordered[:, 0] != ordered[:, 1]][:budget])
 
@@ -70,10 +64,10 @@ class BlockAttack(Attack):
 class PRBCD(BlockAttack):
     """Projected randomized block coordinate descent: projected gradient ascent as `PGD`, on a block of pairs b_t only,
 
-        S_b ← Π(S_b + η·∂L/∂S_b),  b_t resampled where S has stayed 0,  A' = A + (1 − 2A)∘S,  ΣS ≤ B,
+        S_b ← Π(S_b + η·∂L/∂S_b),  b_t resampled where S is still 0,  A' = A + (1 − 2A)∘S,  ΣS ≤ B,
 
-    L being the margin of the probabilities of a GCN trained on the clean graph. Memory grows with the block, not with
-    N². The poisoned graph is the one that misleads that GCN.
+    where L is the margin of the probabilities of a GCN trained on the clean graph. Memory grows with the block, not
+    with N². The poisoned graph is the one that misleads that GCN.
 
     Geisler, Schmidt, Şirin, Zügner, Bojchevski, Günnemann: "Robustness of Graph Neural Networks at Scale", NeurIPS 2021
     (https://arxiv.org/abs/2110.14038).
@@ -86,7 +80,7 @@ class PRBCD(BlockAttack):
     True
     """
 
-    name: ClassVar[str] = "prbcd"
+    name = "prbcd"
 
     def attacker(self, victim: nn.Module, block_size: int) -> Any:
         # The authors resample in the first four fifths of the steps.
@@ -98,11 +92,11 @@ class PRBCD(BlockAttack):
 
 @dataclass(frozen=True)
 class GRBCD(BlockAttack):
-    """Greedy randomized block coordinate descent: in each of T steps, of a fresh random block b_t of pairs,
+    """Greedy randomized block coordinate descent: in each of T steps, on a new random block b_t of pairs,
 
-        flip the ⌈B/T⌉ pairs of largest (1 − 2A)∘∂L/∂A on b_t,
+        flip the ⌈B/T⌉ pairs of largest (1 − 2A)∘∂L/∂A,
 
-    L being the margin of the probabilities of a GCN trained on the clean graph. The poisoned graph is the one that
+    where L is the margin of the probabilities of a GCN trained on the clean graph. The poisoned graph is the one that
     misleads that GCN.
 
     Geisler, Schmidt, Şirin, Zügner, Bojchevski, Günnemann: "Robustness of Graph Neural Networks at Scale", NeurIPS 2021
@@ -116,14 +110,14 @@ class GRBCD(BlockAttack):
     True
     """
 
-    name: ClassVar[str] = "grbcd"
+    name = "grbcd"
 
     def attacker(self, victim: nn.Module, block_size: int) -> Any:
         return _implementation().GRBCDAttack(victim, block_size, epochs=self.epochs, log=False)
 
 
 def _implementation() -> Any:
-    """PyG's module, which calls itself experimental on import."""
+    """Import PyG's module, without its warning that it is experimental."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "'torch_geometric.contrib'", UserWarning)
         from torch_geometric.contrib.nn.models import rbcd_attack
@@ -131,7 +125,7 @@ def _implementation() -> Any:
 
 
 class _Victim(nn.Module):
-    """A two-layer GCN that takes edge weights; it holds the attributes as a sparse matrix."""
+    """A two-layer GCN with edge weights, which holds the attributes as a sparse matrix."""
 
     def __init__(self, graph: Graph, hidden: int) -> None:
         super().__init__()
@@ -141,7 +135,7 @@ class _Victim(nn.Module):
         self.second = nn.Linear(hidden, graph.num_classes)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        from torch_geometric.nn.conv.gcn_conv import gcn_norm  # seconds to import, which nobody else needs
+        from torch_geometric.nn.conv.gcn_conv import gcn_norm  # takes seconds to import
 
         ends, weights = gcn_norm(edge_index, edge_weight, self.num_nodes, dtype=torch.float32)
         hidden = torch.relu(self._propagate(self.attributes.times(self.first), ends, weights))
@@ -153,17 +147,17 @@ class _Victim(nn.Module):
 
 
 def _train(victim: _Victim, graph: Graph, edges: Tensor) -> Tensor:
-    """Train the victim; the classes that the attack is to turn: labels where it trained, predictions elsewhere."""
+    """Train the victim, and return the classes to attack: labels of training nodes, predictions for the others."""
     assert graph.split is not None
     assert graph.labels is not None
     train, labels = torch.from_numpy(graph.split.train.copy()), torch.from_numpy(graph.labels.copy())
     optimizer = torch.optim.Adam(victim.parameters(), lr=RATE, weight_decay=DECAY)
-    nobody = torch.zeros(graph.num_nodes, 1)
+    unused = torch.zeros(graph.num_nodes, 1)
     for _ in range(EPOCHS):
         optimizer.zero_grad()
-        cross_entropy(victim(nobody, edges)[train], labels[train]).backward()
+        cross_entropy(victim(unused, edges)[train], labels[train]).backward()
         optimizer.step()
     victim.eval().requires_grad_(False)
-    predicted: Tensor = victim(nobody, edges).argmax(1)
+    predicted: Tensor = victim(unused, edges).argmax(1)
     predicted[train] = labels[train]
     return predicted

@@ -1,18 +1,16 @@
-"""AirGNN: message passing whose residual adapts to each node."""
+"""AirGNN: message passing with a residual that adapts to each node."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from focusedcleaner.classifiers.layers import Perceptron, attributes_for, num_columns
-from focusedcleaner.classifiers.training import Network, NetworkClassifier
+from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
 from focusedcleaner.engine.operators import Operator, propagation
-from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
+from focusedcleaner.settings import bounded
 
 _TINY = 1e-12
 
@@ -23,8 +21,8 @@ class Air(NetworkClassifier):
 
         Y = Â·F,  βᵢ = max(1 − (1 − λ) / (2λ·‖Yᵢ − Hᵢ‖₂), 0),  Fᵢ ← (1 − βᵢ)·Hᵢ + βᵢ·Yᵢ,
 
-    K times from F = H, the steps being of size 1/(2λ). A node whose neighbours disagree with it follows them; one whose
-    neighbours agree keeps what it is. Liu, Ding, Jin, Xu, Ma, Liu, Tang: "Graph Neural Networks with Adaptive
+    K times from F = H, with step size 1/(2λ). A node whose neighbours disagree with it follows them; one whose
+    neighbours agree with it keeps H. Liu, Ding, Jin, Xu, Ma, Liu, Tang: "Graph Neural Networks with Adaptive
     Residual", NeurIPS 2021 (https://openreview.net/forum?id=hfkER_KJiNw).
 
     Args:
@@ -37,37 +35,30 @@ class Air(NetworkClassifier):
     True
     """
 
-    name: ClassVar[str] = "air"
+    name = "air"
 
-    hidden: int = 64
-    smoothness: float = 0.5
-    steps: int = 10
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not (0 < self.smoothness <= 1 and self.steps >= 0):
-            raise InputError("AirGNN's smoothness lies above 0 and at most at 1, and its steps at 0 or above")
+    hidden: int = bounded(64, "[1, inf)")
+    smoothness: float = bounded(0.5, "(0, 1]")
+    steps: int = bounded(10, "[0, inf)")
 
     def network(self, graph: Graph) -> Network:
-        perceptron = Perceptron(num_columns(graph), self.hidden, graph.num_classes, self.dropout)
-        return _AirNetwork(self, perceptron)
+        return _AirNetwork(self, graph)
 
 
-class _AirNetwork(Network):
-    def __init__(self, how: Air, perceptron: Perceptron) -> None:
-        super().__init__()
-        self.how, self.perceptron = how, perceptron
+class _AirNetwork(TwoLayers):
+    def __init__(self, model: Air, graph: Graph) -> None:
+        super().__init__(model, graph)
+        self.smoothness, self.steps = model.smoothness, model.steps
 
-    def prepare(self, graph: Graph) -> tuple[Operator, Operator]:
-        return propagation(graph), attributes_for(graph, self.perceptron.first)
+    def operators(self, graph: Graph) -> Operator:
+        return propagation(graph)
 
-    def forward(self, inputs: tuple[Operator, Operator]) -> Tensor:
-        propagate, features = inputs
-        return adaptive(self.perceptron(features), propagate, self.how.smoothness, self.how.steps)
+    def forward(self, x: Operator, propagate: Operator) -> Tensor:
+        return adaptive(self.perceptron(x), propagate, self.smoothness, self.steps)
 
 
 def adaptive(start: Tensor, propagate: Operator, smoothness: float, steps: int) -> Tensor:
-    """Adaptive message passing: F after K steps from H (N × C)."""
+    """Adaptive message passing: return F after K steps from H (N × C)."""
     values, threshold = start, (1 - smoothness) / (2 * smoothness)
     for _ in range(steps):
         change = propagate(values) - start

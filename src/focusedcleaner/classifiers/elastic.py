@@ -1,20 +1,18 @@
-"""ElasticGNN: smooth over edges, but not across every one of them."""
+"""ElasticGNN: smoothing over edges that tolerates a few large differences."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from focusedcleaner.classifiers.layers import Perceptron, attributes_for, num_columns
-from focusedcleaner.classifiers.training import Network, NetworkClassifier
+from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
 from focusedcleaner.engine.operators import Operator, propagation
-from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
+from focusedcleaner.settings import bounded
 
 _TINY = 1e-12
 
@@ -26,8 +24,8 @@ class Elastic(NetworkClassifier):
         Y = g·H + (1 − g)·Â·F,  g = 1/(1 + λ₂),
         Z ← P(Z + (1/(2g))·Δ·(Y − g·ΔᵀZ)),  F ← Y − g·ΔᵀZ,
 
-    where Δ is the incidence matrix with its columns scaled by d^-½ and P shortens each edge's row to λ₁ at most. The
-    norm that is not squared lets a few edges differ much, as planted ones do. Liu, Jin, Ma, Li, Liu, Wang, Yan, Tang:
+    where Δ is the incidence matrix with its columns scaled by d^-½ and P clips the norm of each edge's row to λ₁. The
+    norm is not squared, so a few edges may differ much, as planted ones do. Liu, Jin, Ma, Li, Liu, Wang, Yan, Tang:
     "Elastic Graph Neural Networks", ICML 2021 (https://arxiv.org/abs/2107.06996).
 
     Args:
@@ -41,41 +39,31 @@ class Elastic(NetworkClassifier):
     True
     """
 
-    name: ClassVar[str] = "elastic"
+    name = "elastic"
 
-    hidden: int = 64
-    sparse_weight: float = 3.0
-    smooth_weight: float = 3.0
-    steps: int = 10
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not (min(self.sparse_weight, self.smooth_weight) >= 0 and self.steps >= 0):
-            raise InputError("ElasticGNN's weights and steps must be 0 or above")
+    hidden: int = bounded(64, "[1, inf)")
+    sparse_weight: float = bounded(3.0, "[0, inf)")
+    smooth_weight: float = bounded(3.0, "[0, inf)")
+    steps: int = bounded(10, "[0, inf)")
 
     def network(self, graph: Graph) -> Network:
-        perceptron = Perceptron(num_columns(graph), self.hidden, graph.num_classes, self.dropout)
-        return _ElasticNetwork(self, perceptron)
+        return _ElasticNetwork(self, graph)
 
 
-class _ElasticNetwork(Network):
-    def __init__(self, how: Elastic, perceptron: Perceptron) -> None:
-        super().__init__()
-        self.how, self.perceptron = how, perceptron
+class _ElasticNetwork(TwoLayers):
+    def __init__(self, model: Elastic, graph: Graph) -> None:
+        super().__init__(model, graph)
+        self.weights, self.steps = (model.sparse_weight, model.smooth_weight), model.steps
 
-    def prepare(self, graph: Graph) -> tuple[Operator, tuple[Operator, Operator], Operator]:
-        return propagation(graph), incidence(graph), attributes_for(graph, self.perceptron.first)
+    def operators(self, graph: Graph) -> tuple[Operator, tuple[Operator, Operator]]:
+        return propagation(graph), incidence(graph)
 
-    def forward(self, inputs: tuple[Operator, tuple[Operator, Operator], Operator]) -> Tensor:
-        propagate, differences, features = inputs
-        how = self.how
-        return elastic(
-            self.perceptron(features), propagate, differences, (how.sparse_weight, how.smooth_weight), how.steps
-        )
+    def forward(self, x: Operator, operators: tuple[Operator, tuple[Operator, Operator]]) -> Tensor:
+        return elastic(self.perceptron(x), *operators, self.weights, self.steps)
 
 
 def incidence(graph: Graph) -> tuple[Operator, Operator]:
-    """Δ (E × N, u of each edge minus v, scaled by d^-½ with d = degree + 1) and its transpose."""
+    """Return Δ (E × N; +1 at u and −1 at v of each edge, scaled by d^-½ with d = degree + 1) and its transpose."""
     scale = (graph.degrees + 1.0) ** -0.5
     edge = np.arange(graph.num_edges)
     values = np.concatenate([scale[graph.edges[:, 0]], -scale[graph.edges[:, 1]]])
@@ -87,7 +75,7 @@ def incidence(graph: Graph) -> tuple[Operator, Operator]:
 def elastic(
     start: Tensor, propagate: Operator, differences: tuple[Operator, Operator], weights: tuple[float, float], steps: int
 ) -> Tensor:
-    """Elastic message passing: F after K steps from H (N × C)."""
+    """Elastic message passing: return F after K steps from H (N × C)."""
     along, back = differences
     sparse, smooth = weights
     share = 1 / (1 + smooth)

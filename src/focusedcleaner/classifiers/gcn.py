@@ -1,16 +1,12 @@
-"""GCN: graph convolutions, the model that the others are measured against."""
+"""GCN: graph convolutions, the baseline of all other models."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-import torch
 from torch import Tensor
-from torch.nn.functional import dropout
 
-from focusedcleaner.classifiers.layers import Affine, attributes_for, num_columns
-from focusedcleaner.classifiers.training import Network, NetworkClassifier
+from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
 from focusedcleaner.engine.operators import Operator, propagation
 from focusedcleaner.graph import Graph
 
@@ -21,9 +17,8 @@ class GCN(NetworkClassifier):
 
         S = Â·dropout(ReLU(Â·X·W₁ + b₁))·W₂ + b₂,  Â = D^-½ (A + I) D^-½,
 
-    trained by cross-entropy of softmax(S) on the training nodes. Attributes are taken as they are, not normalized.
-    Kipf, Welling: "Semi-Supervised Classification with Graph Convolutional Networks", ICLR 2017
-    (https://arxiv.org/abs/1609.02907).
+    trained by the cross-entropy of softmax(S) on the training nodes. Attributes are not normalized. Kipf, Welling:
+    "Semi-Supervised Classification with Graph Convolutional Networks", ICLR 2017 (https://arxiv.org/abs/1609.02907).
 
     >>> from focusedcleaner.datasets import synthetic
     >>> graph = synthetic(num_nodes=200, homophily=0.9, seed=0)
@@ -31,25 +26,15 @@ class GCN(NetworkClassifier):
     True
     """
 
-    name: ClassVar[str] = "gcn"
+    name = "gcn"
 
     def network(self, graph: Graph) -> Network:
-        return GCNNetwork(num_columns(graph), self.hidden, graph.num_classes, self.dropout)
+        return _GCNNetwork(self, graph)
 
 
-class GCNNetwork(Network):
-    """W₁, b₁, W₂, b₂."""
+class _GCNNetwork(TwoLayers):
+    def operators(self, graph: Graph) -> Operator:
+        return propagation(graph)
 
-    def __init__(self, columns: int, hidden: int, classes: int, dropped: float) -> None:
-        super().__init__()
-        self.first, self.second = Affine(columns, hidden), Affine(hidden, classes)
-        self.dropped = dropped
-
-    def prepare(self, graph: Graph) -> tuple[Operator, Operator]:
-        return propagation(graph), attributes_for(graph, self.first)
-
-    def forward(self, inputs: tuple[Operator, Operator]) -> Tensor:
-        propagate, features = inputs
-        hidden = torch.relu(propagate(features(self.first.weight)) + self.first.bias)
-        hidden = dropout(hidden, self.dropped, self.training)
-        return propagate(hidden @ self.second.weight) + self.second.bias
+    def forward(self, x: Operator, propagate: Operator) -> Tensor:
+        return self.output(self.hidden(x, propagate), propagate)

@@ -1,14 +1,12 @@
-"""MLP: the row that every table must have, because no edge can hurt it."""
+"""MLP: a perceptron on the attributes, which no planted edge can mislead."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
-from focusedcleaner.classifiers.layers import Perceptron, attributes_for, num_columns
-from focusedcleaner.classifiers.training import Network, NetworkClassifier
+from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
 from focusedcleaner.engine.operators import Operator
 from focusedcleaner.graph import Graph
 
@@ -19,7 +17,7 @@ class MLP(NetworkClassifier):
 
         S = dropout(ReLU(X·W₁ + b₁))·W₂ + b₂.
 
-    Where the graph has no attributes, X = I, and the model can only guess at nodes that it was not trained on.
+    If the graph has no attributes, X = I, and the model can only guess the classes of nodes outside its training set.
     The multilayer perceptron: Rumelhart, Hinton, Williams: "Learning Representations by Back-Propagating Errors",
     Nature 1986 (https://doi.org/10.1038/323533a0).
 
@@ -29,20 +27,15 @@ class MLP(NetworkClassifier):
     True
     """
 
-    name: ClassVar[str] = "mlp"
+    name = "mlp"
 
     def network(self, graph: Graph) -> Network:
-        return _MLPNetwork(Perceptron(num_columns(graph), self.hidden, graph.num_classes, self.dropout))
+        return _MLPNetwork(self, graph)
 
 
-class _MLPNetwork(Network):
-    def __init__(self, perceptron: Perceptron) -> None:
-        super().__init__()
-        self.perceptron = perceptron
+class _MLPNetwork(TwoLayers):
+    def operators(self, graph: Graph) -> None:
+        return None
 
-    def prepare(self, graph: Graph) -> Operator:
-        return attributes_for(graph, self.perceptron.first)
-
-    def forward(self, inputs: Operator) -> Tensor:
-        scores: Tensor = self.perceptron(inputs)
-        return scores
+    def forward(self, x: Operator, operators: None) -> Tensor:
+        return self.perceptron(x)

@@ -1,19 +1,17 @@
-"""RGCN: features are Gaussian, and where they vary much they count little."""
+"""RGCN: Gaussian features, of which those with a large variance are discounted."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
 from torch.nn.functional import dropout, elu
 
-from focusedcleaner.classifiers.layers import Affine, attributes_for, num_columns
-from focusedcleaner.classifiers.training import Network, NetworkClassifier
+from focusedcleaner.classifiers.training import Affine, Network, NetworkClassifier
 from focusedcleaner.engine.operators import Operator, propagation, scaled_adjacency
-from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
+from focusedcleaner.settings import bounded
 
 _TINY = 1e-8
 
@@ -25,8 +23,8 @@ class RGCN(NetworkClassifier):
         M₁ = ELU(X·W_M), Σ₁ = ReLU(X·W_Σ),
         M' = D^-½ (A + I) D^-½ (M ⊙ α),  Σ' = D^-1 (A + I) D^-1 (Σ ⊙ α ⊙ α),
 
-    once more with the first layer's M', Σ' in the place of X, then S = M'₂ + ε ⊙ √Σ'₂ with ε ~ N(0, I) in training and
-    ε = 0 in use. The loss has β·KL(N(M₁, Σ₁) ‖ N(0, I)) beside the cross-entropy, per node, and weight decay on the
+    and again with M', Σ' of the first layer in place of X, then S = M'₂ + ε ⊙ √Σ'₂ with ε ~ N(0, I) in training and
+    ε = 0 in prediction. The loss is the cross-entropy plus β·KL(N(M₁, Σ₁) ‖ N(0, I)) per node, with weight decay on the
     first layer only. Zhu, Zhang, Cui, Zhu: "Robust Graph Convolutional Networks Against Adversarial Attacks", KDD 2019
     (https://doi.org/10.1145/3292500.3330851).
 
@@ -40,49 +38,41 @@ class RGCN(NetworkClassifier):
     True
     """
 
-    name: ClassVar[str] = "rgcn"
+    name = "rgcn"
 
-    hidden: int = 64
-    attention: float = 1.0
-    divergence: float = 5e-4
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not min(self.attention, self.divergence) >= 0:
-            raise InputError("RGCN's attention and divergence must be 0 or above")
+    hidden: int = bounded(64, "[1, inf)")
+    attention: float = bounded(1.0, "[0, inf)")
+    divergence: float = bounded(5e-4, "[0, inf)")
 
     def network(self, graph: Graph) -> Network:
-        return RGCNNetwork(self, num_columns(graph), graph.num_classes)
+        return _RGCNNetwork(self, graph)
 
 
-class RGCNNetwork(Network):
-    """Weights for means and variances, two layers."""
-
-    def __init__(self, how: RGCN, columns: int, classes: int) -> None:
-        super().__init__()
-        self.how = how
-        self.mean, self.variance = Affine(columns, how.hidden), Affine(columns, how.hidden)
-        self.mean_out, self.variance_out = Affine(how.hidden, classes), Affine(how.hidden, classes)
+class _RGCNNetwork(Network):
+    def __init__(self, model: RGCN, graph: Graph) -> None:
+        super().__init__(graph)
+        self.model = model
+        hidden, classes = model.hidden, graph.num_classes
+        self.mean, self.variance = Affine(self.columns, hidden), Affine(self.columns, hidden)
+        self.mean_out, self.variance_out = Affine(hidden, classes), Affine(hidden, classes)
         self._divergence: Tensor | float = 0.0
 
-    def prepare(self, graph: Graph) -> tuple[Operator, Operator, Operator]:
-        variances = Operator(scaled_adjacency(graph, power=-1.0), symmetric=True)
-        return propagation(graph), variances, attributes_for(graph, self.mean)
+    def operators(self, graph: Graph) -> tuple[Operator, Operator]:
+        return propagation(graph), Operator(scaled_adjacency(graph, power=-1.0), symmetric=True)
 
-    def forward(self, inputs: tuple[Operator, Operator, Operator]) -> Tensor:
-        *spread, features = inputs
-        mean = elu(features(self.mean.weight) + self.mean.bias)
-        variance = torch.relu(features(self.variance.weight) + self.variance.bias)
+    def forward(self, x: Operator, operators: tuple[Operator, Operator]) -> Tensor:
+        mean = elu(x(self.mean.weight) + self.mean.bias)
+        variance = torch.relu(x(self.variance.weight) + self.variance.bias)
         self._divergence = divergence(mean, variance)
-        mean, variance = convolve(mean, variance, *spread, attention=self.how.attention)
-        mean = dropout(mean, self.how.dropout, self.training)
-        variance = dropout(variance, self.how.dropout, self.training)
+        mean, variance = convolve(mean, variance, *operators, attention=self.model.attention)
+        mean = dropout(mean, self.model.dropout, self.training)
+        variance = dropout(variance, self.model.dropout, self.training)
         mean, variance = self.mean_out(mean), torch.relu(self.variance_out(variance))
-        mean, variance = convolve(mean, variance, *spread, attention=self.how.attention)
+        mean, variance = convolve(mean, variance, *operators, attention=self.model.attention)
         return mean + torch.randn_like(mean) * (variance + _TINY).sqrt() if self.training else mean
 
     def penalty(self) -> Tensor | float:
-        return self.how.divergence * self._divergence
+        return self.model.divergence * self._divergence
 
     def groups(self, weight_decay: float) -> list[dict[str, object]]:
         first = [*self.mean.parameters(), *self.variance.parameters()]
@@ -93,11 +83,11 @@ class RGCNNetwork(Network):
 def convolve(
     mean: Tensor, variance: Tensor, means: Operator, variances: Operator, *, attention: float
 ) -> tuple[Tensor, Tensor]:
-    """The Gaussian graph convolution without its weights: M' and Σ' of M and Σ (N × F each)."""
+    """Gaussian graph convolution without weights: return M' and Σ' of M and Σ (N × F each)."""
     weight = torch.exp(-attention * variance)
     return means(mean * weight), variances(variance * weight * weight)
 
 
 def divergence(mean: Tensor, variance: Tensor) -> Tensor:
-    """The mean over nodes of KL(N(M, Σ) ‖ N(0, I)) = ½ Σ_f (M² + Σ − 1 − log Σ)."""
+    """Return the mean over nodes of KL(N(M, Σ) ‖ N(0, I)) = ½ Σ_f (M² + Σ − 1 − log Σ)."""
     return 0.5 * (mean**2 + variance - 1 - torch.log(variance + _TINY)).sum(dim=1).mean()

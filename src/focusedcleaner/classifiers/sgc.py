@@ -1,22 +1,20 @@
-"""SGC: a graph convolution with nothing nonlinear left in it."""
+"""SGC: linear graph convolution."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
-from focusedcleaner.classifiers.layers import Affine, attributes_for, num_columns
-from focusedcleaner.classifiers.training import Network, NetworkClassifier
+from focusedcleaner.classifiers.training import Affine, Network, NetworkClassifier
 from focusedcleaner.engine.operators import Operator, propagation
-from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
+from focusedcleaner.settings import bounded
 
 
 @dataclass
 class SGC(NetworkClassifier):
-    """Logistic regression on attributes that were averaged over K hops:
+    """Logistic regression on attributes averaged over K hops:
 
         S = Â^K·X·W + b,  Â = D^-½ (A + I) D^-½,
 
@@ -32,30 +30,24 @@ class SGC(NetworkClassifier):
     True
     """
 
-    name: ClassVar[str] = "sgc"
+    name = "sgc"
 
-    hops: int = 2
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.hops < 0:
-            raise InputError(f"hops must be 0 or above, not {self.hops}")
+    hops: int = bounded(2, "[0, inf)")
 
     def network(self, graph: Graph) -> Network:
-        return _SGCNetwork(Affine(num_columns(graph), graph.num_classes), self.hops)
+        return _SGCNetwork(self, graph)
 
 
 class _SGCNetwork(Network):
-    def __init__(self, layer: Affine, hops: int) -> None:
-        super().__init__()
-        self.layer, self.hops = layer, hops
+    def __init__(self, model: SGC, graph: Graph) -> None:
+        super().__init__(graph)
+        self.layer, self.hops = Affine(self.columns, graph.num_classes), model.hops
 
-    def prepare(self, graph: Graph) -> tuple[Operator, Operator]:
-        return propagation(graph), attributes_for(graph, self.layer)
+    def operators(self, graph: Graph) -> Operator:
+        return propagation(graph)
 
-    def forward(self, inputs: tuple[Operator, Operator]) -> Tensor:
-        propagate, features = inputs
-        scores = features(self.layer.weight)
+    def forward(self, x: Operator, propagate: Operator) -> Tensor:
+        scores = x(self.layer.weight)
         for _ in range(self.hops):
             scores = propagate(scores)
         return scores + self.layer.bias

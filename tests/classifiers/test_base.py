@@ -1,31 +1,38 @@
-"""What every classifier promises, whatever it computes."""
+"""The guarantees of every classifier, whatever it computes."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
 
-from focusedcleaner.classifiers.air import Air
-from focusedcleaner.classifiers.elastic import Elastic
-from focusedcleaner.classifiers.gcn import GCN
-from focusedcleaner.classifiers.gnnguard import GNNGuard
-from focusedcleaner.classifiers.median import Median
-from focusedcleaner.classifiers.mlp import MLP
-from focusedcleaner.classifiers.prognn import ProGNN
-from focusedcleaner.classifiers.rgcn import RGCN
-from focusedcleaner.classifiers.sgc import SGC
-from focusedcleaner.classifiers.simpgcn import SimPGCN
+from focusedcleaner.classifiers import (
+    CLASSIFIERS,
+    GCN,
+    MLP,
+    RGCN,
+    SGC,
+    Air,
+    Elastic,
+    GNNGuard,
+    ProGNN,
+    SimPGCN,
+    classifier,
+)
 from focusedcleaner.classifiers.training import NetworkClassifier
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
+from focusedcleaner.io.convert import to_networkx, to_pyg
 
-MODELS: list[type[NetworkClassifier]] = [GCN, MLP, SGC, RGCN, Median, SimPGCN, GNNGuard, Elastic, Air, ProGNN]
+MODELS: list[type[NetworkClassifier]] = [method.kind for method in CLASSIFIERS]
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 
 
@@ -46,6 +53,19 @@ def graph() -> Graph:
 @every_model
 def test_better_than_guessing(model: type[NetworkClassifier], graph: Graph) -> None:
     assert model(epochs=100).fit(graph).accuracy(graph) > 0.5
+
+
+@pytest.mark.parametrize("convert", [to_pyg, to_networkx], ids=["PyG", "NetworkX"])
+def test_graphs_of_other_libraries_are_accepted(graph: Graph, convert: Callable[[Graph], Any]) -> None:
+    data = convert(graph)
+    ours, theirs = (classifier("gcn", epochs=5).fit(given, seed=1) for given in (graph, data))
+    np.testing.assert_array_equal(theirs.predict(data), ours.predict(graph))
+    assert theirs.accuracy(data) == ours.accuracy(graph)
+
+
+@every_model
+def test_every_model_is_checked_against_its_formula(model: type[NetworkClassifier]) -> None:
+    assert "check_formula(" in (Path(__file__).parent / f"test_{model.name}.py").read_text()
 
 
 @every_model

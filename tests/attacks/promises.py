@@ -1,0 +1,31 @@
+"""The guarantees of every attack, whatever it optimizes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from focusedcleaner.attacks import Attack, Poisoning
+from focusedcleaner.budget import Budget
+from focusedcleaner.graph import Graph, pair_keys
+
+
+def check_promises(attack: Attack, graph: Graph, power: Budget, seed: int) -> Poisoning:
+    """Attack twice: the input unchanged, new pairs within the budget, no node isolated, the same result."""
+    before = graph.fingerprint()
+    poisoning = attack.poison(graph, power, seed=seed)
+    assert graph.fingerprint() == before
+    added, removed = poisoning.added, poisoning.removed
+    flips = np.concatenate([added, removed])
+    assert len(flips) <= poisoning.budget
+    assert len(np.unique(pair_keys(flips, graph.num_nodes))) == len(flips)
+    assert (flips[:, 0] < flips[:, 1]).all()
+    assert not graph.has_edges(added).any()
+    assert graph.has_edges(removed).all()
+    bare = graph.without_edges(removed)
+    assert ((bare.degrees > 0) == (graph.degrees > 0)).all()
+    assert poisoning.graph.num_edges == graph.num_edges + len(added) - len(removed)
+    assert poisoning.graph.split == graph.split
+    again = attack.poison(graph, power, seed=seed)
+    np.testing.assert_array_equal(again.added, added)
+    np.testing.assert_array_equal(again.removed, removed)
+    return poisoning
