@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from focusedcleaner.formatting import readable, why
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 from focusedcleaner.report.neighbourhood import drawing, neighbourhood
-from focusedcleaner.report.palette import Mark, mark
+from focusedcleaner.report.svg import Mark, mark
 from focusedcleaner.review.classes import Classes
 from focusedcleaner.runs import Run
 
