@@ -21,8 +21,8 @@ from focusedcleaner.cli.app import app as commands
 from focusedcleaner.io import load_graph
 from focusedcleaner.review.page import Review
 from focusedcleaner.runs import Run, read_run
-from tests.review.browsing import PATIENCE, at, looking, press, served
-from tests.review.made_up import a_review, a_run, hostile_graph
+from tests.review.browser_pages import PATIENCE, at, looking, press, served
+from tests.review.sample_runs import a_review, a_run, hostile_graph
 
 
 def test_ten_edges_by_keyboard(page: Page, review: Review) -> None:
@@ -169,7 +169,7 @@ def test_export_and_apply(page: Page, review: Review, tmp_path: Path) -> None:
         assert [row["verdict"] for row in csv.DictReader(file)][:4] == ["planted", "genuine", "planted", "open"]
     done = CliRunner().invoke(commands, ["apply", str(review.store.path.parent), "--out", str(tmp_path / "clean.npz")])
     assert done.exit_code == 0, done.output
-    run = review.gallery.run
+    run = review.edges.run
     assert load_graph(tmp_path / "clean.npz") == run.poisoned.without_edges(run.removed[[0, 2]])
 
 

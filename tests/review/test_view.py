@@ -14,7 +14,7 @@ from focusedcleaner.review import Store, view
 from focusedcleaner.review.store import VERDICTS
 from focusedcleaner.review.view import ORDERS, STATES, View
 from focusedcleaner.runs import Run
-from tests.review.made_up import a_client, a_review, a_run, a_store, large_run, token_of
+from tests.review.sample_runs import a_client, a_review, a_run, a_store, large_run, token_of
 
 
 @pytest.fixture(scope="module")

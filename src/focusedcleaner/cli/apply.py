@@ -10,10 +10,10 @@ from focusedcleaner.cli.console import count, note, print_json, screen
 from focusedcleaner.cli.review import check_output
 from focusedcleaner.errors import InputError
 from focusedcleaner.io import SUFFIXES, save_graph
-from focusedcleaner.review import opened
+from focusedcleaner.review import open_store
 from focusedcleaner.review.classes import classes_of_ends, known_classes
+from focusedcleaner.review.export import Conflicts, SelectedEdges, select_edges
 from focusedcleaner.review.store import FILE
-from focusedcleaner.review.verdicts import Chosen, Conflicts, chosen
 from focusedcleaner.runs import read_run
 
 DEFAULT = "reviewed.npz"
@@ -39,8 +39,10 @@ def run(request: Request, *, json: bool) -> None:
     check_output(out, force=request.force, kinds=SUFFIXES)
     if not (request.folder / FILE).is_file():
         raise InputError(f"{request.folder} has not been reviewed: focusedcleaner review {request.folder}")
-    with opened(done, classes_of_ends(done, known_classes(done.graph))) as store:
-        picked = chosen(store, reviewer=request.reviewer, conflicts=conflicts, undecided_above=request.undecided_above)
+    with open_store(done, classes_of_ends(done, known_classes(done.graph))) as store:
+        picked = select_edges(
+            store, reviewer=request.reviewer, conflicts=conflicts, undecided_above=request.undecided_above
+        )
         unjudged = store.counts()["open"]
     if len(done.added):
         note(f"{count(len(done.added), 'edge')} that the run inserted were not reviewed and are left out")
@@ -61,7 +63,7 @@ def _conflicts(request: Request) -> Conflicts:
     raise InputError(f"--conflicts is {', '.join(get_args(Conflicts))}, not {request.conflicts!r}")
 
 
-def _fields(picked: Chosen, edges: int, out: Path) -> dict[str, object]:
+def _fields(picked: SelectedEdges, edges: int, out: Path) -> dict[str, object]:
     return {
         "removed": len(picked.ranks),
         "judged_planted": len(picked.judged),
@@ -73,7 +75,7 @@ def _fields(picked: Chosen, edges: int, out: Path) -> dict[str, object]:
     }
 
 
-def _show(picked: Chosen, edges: int, out: Path, unjudged: int, request: Request) -> None:
+def _show(picked: SelectedEdges, edges: int, out: Path, unjudged: int, request: Request) -> None:
     parts = [f"{len(picked.judged):,} judged planted"]
     if len(picked.disputed):
         parts.append(f"{len(picked.disputed):,} in conflict")

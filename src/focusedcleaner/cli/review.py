@@ -14,9 +14,9 @@ from rich.text import Text
 from focusedcleaner.cli.console import note, print_json, screen
 from focusedcleaner.errors import InputError, MissingExtra
 from focusedcleaner.io.disk import prefix_errors, write_files
-from focusedcleaner.review import opened
+from focusedcleaner.review import open_store
 from focusedcleaner.review.classes import all_classes, classes_of_ends, known_classes
-from focusedcleaner.review.export import KINDS, exported
+from focusedcleaner.review.export import KINDS, export
 from focusedcleaner.review.store import FILE, checked_reviewer
 from focusedcleaner.runs import Run, read_run
 
@@ -58,13 +58,13 @@ def _server() -> ModuleType:
 
 
 def _serve(request: Request, done: Run, server: ModuleType, *, json: bool) -> None:
+    from focusedcleaner.review.edge_details import EdgeDetails
     from focusedcleaner.review.page import Review
-    from focusedcleaner.review.portrait import EdgeDetails
 
     reviewer = checked_reviewer(_login() if request.reviewer is None else request.reviewer)
-    with closing(server.listening(request.port)) as listener:
+    with closing(server.listen(request.port)) as listener:
         classes = all_classes(done.graph)
-        with opened(done, classes_of_ends(done, classes)) as store:
+        with open_store(done, classes_of_ends(done, classes)) as store:
 
             def ready(address: str) -> None:
                 _tell(request, address, len(done.removed), json=json)
@@ -99,8 +99,8 @@ def _tell(request: Request, address: str, edges: int, *, json: bool) -> None:
 
 def _export(request: Request, done: Run, *, json: bool) -> None:
     assert request.export is not None
-    with opened(done, classes_of_ends(done, known_classes(done.graph))) as store:
-        write_files({request.export: "".join(exported(store, request.export.suffix[1:].lower())).encode()})
+    with open_store(done, classes_of_ends(done, known_classes(done.graph))) as store:
+        write_files({request.export: "".join(export(store, request.export.suffix[1:].lower())).encode()})
         counts = {str(status): number for status, number in store.counts().items()}
     if json:
         print_json({"out": str(request.export), **counts})

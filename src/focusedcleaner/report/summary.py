@@ -142,10 +142,10 @@ def degree_bins(*graphs: Graph) -> dict[str, Any]:
     return {"bins": names, "nodes": [np.histogram(graph.degrees, borders)[0].tolist() for graph in graphs]}
 
 
-def known_classes(graph: Graph) -> IntArray:
+def visible_labels(graph: Graph) -> IntArray:
     """Return the labels that may be shown (N, −1 elsewhere): those of training and validation nodes.
 
-    >>> known_classes(Graph(2, [[0, 1]]))
+    >>> visible_labels(Graph(2, [[0, 1]]))
     array([-1, -1])
     """
     if graph.labels is None:
@@ -160,7 +160,7 @@ def node_classes(run: Run) -> tuple[IntArray, BoolArray]:
 
     The ends of removed edges have the class that the method last predicted, if its evidence says so.
     """
-    classes = known_classes(run.poisoned).copy()
+    classes = visible_labels(run.poisoned).copy()
     known = classes != UNKNOWN
     predicted = _predicted_classes(run)
     if predicted is not None:
