@@ -15,8 +15,8 @@ from focusedcleaner.sanitizers import sanitizer
 from tests.report.helpers import summarized
 
 NAMES = SANITIZERS.names()
-SIMULATED = {"rounds": 1, "trees": 2, "attackers": "mettack,unrolled,minmax,targeted,dice,random,stealthy"}
-QUICK = {
+SIMULATED: dict[str, object] = {"rounds": 1, "trees": 2, "attackers": "mettack,unrolled,minmax,targeted,dice,random,stealthy"}
+QUICK: dict[str, dict[str, object]] = {
     "self-attack": SIMULATED,
     "focused-self-attack": SIMULATED,
     "focused-ensemble": {"rule": "either"},

@@ -208,13 +208,13 @@ def test_a_store_that_fails_says_that_nothing_was_saved(review: Review) -> None:
 
 
 def test_hostile_names_are_text(tmp_path: Path) -> None:
-    with a_review(a_run(tmp_path / "RUN", hostile_graph(), 30)) as review, a_client(review, HOSTILE[0]) as client:
+    with a_review(a_run(tmp_path / "RUN", hostile_graph(), 13)) as review, a_client(review, HOSTILE[0]) as client:
         for rank in range(1, 13):
             review.store.decide(
                 rank, HOSTILE[rank % 6], "planted" if rank % 2 else "genuine", HOSTILE[rank % 7].replace("\0", "")
             )
         client.post("/rerank", data=form(client))
-        for rank in range(1, 31):
+        for rank in range(1, 14):
             page = client.get("/", params={"edge": rank, "text": HOSTILE[rank % 6], "by": HOSTILE[rank % 6]}).text
             outline = Outline(page)
             assert [one.get("src") for one in outline.all("script")] == ["/static/review.js"]

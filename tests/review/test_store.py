@@ -65,7 +65,7 @@ def act(store: Store, kind: str, rank: int, who: str, value: Any) -> int | None:
     return store.undo(who) if kind == "undo" else None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(ACTIONS, max_size=14))
 def test_any_sequence_of_events(run: Run, actions: list[tuple[str, int, str, str]]) -> None:
     model = Model()

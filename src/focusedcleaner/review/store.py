@@ -111,7 +111,7 @@ def checked_reviewer(name: str) -> str:
     """Return a reviewer's name without surplus spaces, or raise `InputError`."""
     tidy = " ".join(name.split())
     if not tidy or len(tidy) > LONGEST_NAME or not tidy.isprintable():
-        raise InputError(f"a reviewer's name must have 1 to {LONGEST_NAME} printable characters")
+        raise InputError(f"a reviewer's name has 1 to {LONGEST_NAME} printable characters")
     return tidy
 
 

@@ -20,7 +20,7 @@ STATES = {
     "noted": "with a note",
 }
 ORDERS = {
-    "rank": ("the method's order", "edges.rank"),
+    "rank": ("method's order", "edges.rank"),
     "reranked": ("re-ranked order", "edges.place"),
     "score": ("highest score first", "-edges.score"),
     "recent": ("latest verdict first", "-edges.touched"),
