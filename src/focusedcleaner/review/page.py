@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from functools import cached_property
@@ -12,7 +13,7 @@ from focusedcleaner.formatting import class_name
 from focusedcleaner.graph import FloatArray
 from focusedcleaner.review import ranking, view
 from focusedcleaner.review.edge_details import EdgeDetails
-from focusedcleaner.review.ranking import Change, ReviewerAgreement
+from focusedcleaner.review.ranking import ReviewerAgreement
 from focusedcleaner.review.store import Store
 from focusedcleaner.review.view import View
 
@@ -58,9 +59,9 @@ class Review:
             self._agreement = last, ranking.reviewer_agreement(self.store.judged(), self.total)
         return self._agreement[1]
 
-    def rerank(self) -> Change:
+    def rerank(self) -> None:
         """Learn a new order of the undecided edges from the decisions."""
-        return ranking.rerank(self.store, *self._evidence)
+        ranking.rerank(self.store, *self._evidence)
 
     def page(
         self,
@@ -100,7 +101,7 @@ class Review:
             "judged": self.total - counts["open"],
             "agreement": agreement,
             "auc": "–" if math.isnan(agreement.auc) else f"{agreement.auc:.2f}",
-            "change": None if change is None else Change.from_json(change),
+            "change": None if change is None else json.loads(change),
             "pairs": self._pairs,
             "listing": {
                 "lines": [(line, self.edges.why(line.rank)) for line in lines],

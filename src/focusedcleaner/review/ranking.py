@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -69,49 +70,6 @@ def _auc(planted: IntArray | Sequence[int], genuine: IntArray | Sequence[int]) -
 # Re-ranking ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Mover:
-    """An edge that moved far; both positions count all edges."""
-
-    rank: int
-    place: int
-    """Its new position."""
-    before: int
-    """Its position in the method's order with all judged edges moved to the front."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """How the order of the undecided edges changed."""
-
-    planted: int
-    genuine: int
-    weight: float
-    """The learner's share in the new order."""
-    tau: float
-    """Kendall's τ between the method's order and the new one: 1 for the same, 0 for unrelated, −1 for the reverse."""
-    up: int
-    down: int
-    kept: int
-    risen: tuple[Mover, ...]
-    fallen: tuple[Mover, ...]
-    learnt: tuple[tuple[str, float], ...]
-    """The columns with the largest coefficients; a positive one speaks for planted."""
-    at: str = ""
-
-    def to_json(self) -> str:
-        """Return the change as JSON."""
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Change:
-        """Return the change that `to_json` wrote."""
-        fields = json.loads(text)
-        for name in ("risen", "fallen"):
-            fields[name] = tuple(Mover(**mover) for mover in fields[name])
-        return cls(**{**fields, "learnt": tuple((name, weight) for name, weight in fields["learnt"])})
-
-
 def evidence_table(run: Run) -> tuple[list[str], FloatArray]:
     """Return the names of the evidence columns and the standardized evidence, R × K.
 
@@ -140,12 +98,17 @@ def evidence_table(run: Run) -> tuple[list[str], FloatArray]:
 
 def reorder(
     names: Sequence[str], table: FloatArray, planted: IntArray | Sequence[int], genuine: IntArray | Sequence[int]
-) -> tuple[IntArray, Change]:
-    """Return the ranks in their new order, judged edges first, and how the order changed.
+) -> tuple[IntArray, dict[str, Any]]:
+    """Return the ranks in their new order, judged edges first, and how the order of the others changed.
 
     A logistic regression is trained on the evidence of the judged edges. Its order and the method's order, both as
     normal scores over the undecided edges, are mixed: w·z_learner + (1 − w)·z_method with w = n / (n + 20) and
     n = 4·planted·genuine / (planted + genuine), so that few or one-sided decisions change little.
+
+    The change has the numbers of ``planted`` and ``genuine`` edges learnt from, the learner's ``weight`` w, Kendall's
+    ``tau`` between both orders, how many edges went ``up``, ``down`` or were ``kept``, those that have ``risen`` and
+    ``fallen`` most (their ``rank``, new ``place`` and place ``before``, judged edges being first in both orders), and
+    the columns with the largest coefficients (``learnt``; a positive one speaks for planted).
 
     Args:
         names: of the columns.
@@ -176,27 +139,26 @@ def reorder(
     moved = method - place
     by_move = np.argsort(-moved, kind="stable")
 
-    def movers(items: IntArray, sign: int) -> tuple[Mover, ...]:
-        offset = len(judged) + 1
-        return tuple(
-            Mover(int(rest[item]) + 1, int(place[item]) + offset, int(item) + offset)
+    def movers(items: IntArray, sign: int) -> list[dict[str, int]]:
+        first = len(judged) + 1
+        return [
+            {"rank": int(rest[item]) + 1, "place": int(place[item]) + first, "before": int(item) + first}
             for item in items
             if sign * moved[item] > 0
-        )
+        ]
 
-    change = Change(
-        planted=len(planted),
-        genuine=len(genuine),
-        weight=weight,
-        tau=float(kendalltau(method, place).statistic) if len(order) > 1 else 1.0,
-        up=int((moved > 0).sum()),
-        down=int((moved < 0).sum()),
-        kept=int((moved == 0).sum()),
-        risen=movers(by_move[:_MOVERS], 1),
-        fallen=movers(by_move[::-1][:_MOVERS], -1),
-        learnt=tuple((names[column], float(coefficients[column])) for column in largest),
-    )
-    return np.concatenate([judged, rest[order]]) + 1, change
+    return np.concatenate([judged, rest[order]]) + 1, {
+        "planted": len(planted),
+        "genuine": len(genuine),
+        "weight": weight,
+        "tau": float(kendalltau(method, place).statistic) if len(order) > 1 else 1.0,
+        "up": int((moved > 0).sum()),
+        "down": int((moved < 0).sum()),
+        "kept": int((moved == 0).sum()),
+        "risen": movers(by_move[:_MOVERS], 1),
+        "fallen": movers(by_move[::-1][:_MOVERS], -1),
+        "learnt": [[names[column], float(coefficients[column])] for column in largest],
+    }
 
 
 def _places(order: IntArray) -> IntArray:
@@ -211,13 +173,12 @@ def _normal_scores(order: IntArray) -> FloatArray:
     return np.asarray(-ndtri((_places(order) + 0.5) / len(order)))
 
 
-def rerank(store: Store, names: Sequence[str], table: FloatArray) -> Change:
-    """Learn from the store's decisions, save the new order, and return how it changed."""
+def rerank(store: Store, names: Sequence[str], table: FloatArray) -> None:
+    """Learn from the store's decisions, and save the new order and how it changed."""
     judged = store.judged()
     ranks, change = reorder(names, table, judged["planted"], judged["genuine"])
-    change = replace(change, at=datetime.now(UTC).isoformat(timespec="seconds"))
-    store.reorder([(place, rank) for place, rank in enumerate(ranks.tolist(), 1)], change.to_json())
-    return change
+    change["at"] = datetime.now(UTC).isoformat(timespec="seconds")
+    store.reorder([(place, rank) for place, rank in enumerate(ranks.tolist(), 1)], json.dumps(change))
 
 
 def restore_order(store: Store) -> None:

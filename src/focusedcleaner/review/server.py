@@ -217,13 +217,7 @@ def listen(port: int) -> socket.socket:
 
 
 def serve(
-    review: Review,
-    listener: socket.socket,
-    *,
-    reviewer: str,
-    title: str,
-    browser: bool,
-    ready: Callable[[str], None],
+    review: Review, listener: socket.socket, *, reviewer: str, title: str, browser: bool, ready: Callable[[str], None]
 ) -> None:
     """Serve the page until Ctrl-C.
 
