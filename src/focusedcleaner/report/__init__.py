@@ -18,7 +18,7 @@ from focusedcleaner.report.summary import summary
 from focusedcleaner.report.svg import Mark, badge
 from focusedcleaner.runs import Run
 
-__all__ = ["page", "summary", "write_report"]
+__all__ = ["page", "summary", "template_environment", "write_report"]
 
 
 def write_report(run: Run, path: str | os.PathLike[str], *, truth: Graph | None = None) -> None:
@@ -47,15 +47,16 @@ def page(data: Mapping[str, Any]) -> str:
     return _environment().get_template("report.html").render(**data, charts=charts)
 
 
+def template_environment(package: str) -> Environment:
+    """Return a Jinja environment for the ``templates`` of a package: escaping, and strict about undefined names."""
+    return Environment(
+        loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+
+
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("focusedcleaner.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = template_environment("focusedcleaner.report")
     environment.filters["percent"] = lambda share: (
         "–" if share is None else percent(share).replace(" ", "\N{NO-BREAK SPACE}")
     )

@@ -208,17 +208,8 @@ def _node(place: FloatArray, hop: int, sign: Mark, certain: bool, name: str) -> 
     radius = (12.0, 8.0, 6.5)[min(hop, 2)]
     stroke = {"stroke": sign.colour, "stroke_width": 1.5} if hop else {"stroke": FLAGGED, "stroke_width": 2.5}
     pale = () if certain else (shape(sign.shape, x, y, radius, fill=PAPER, fill_opacity=0.78),)
-    letter = element(
-        "text",
-        sign.letter,
-        x=x,
-        y=y + radius * 0.38,
-        text_anchor="middle",
-        font_size=radius * 1.1,
-        font_weight=600,
-        fill=sign.ink if certain else INK,
-        aria_hidden="true",
-    )
+    ink = sign.ink if certain else INK
+    letter = text(sign.letter, x, y + radius * 0.38, anchor="middle", colour=ink, bold=True, size=radius * 1.1)
     title = element("title", f"{name}: {sign.name}{'' if certain or sign.letter == '?' else ' (predicted)'}")
     return element("g", title, shape(sign.shape, x, y, radius, fill=sign.colour, **stroke), *pale, letter)
 
@@ -227,23 +218,11 @@ def _labels(places: FloatArray, names: Sequence[str], around: Neighbourhood, wid
     """The names of the two ends, and of all nodes if there is room."""
     shown = len(names) if len(names) <= 10 and width >= 480 else 2
     room = int(abs(places[1, 0] - places[0, 0]) / 7.5)  # letters between the ends, roughly
-    labels = [
-        element(
-            "text",
-            readable(name, room),
-            x=float(x),
-            y=float(y) + (26 if row < 2 else 19),
-            font_size=12 if row < 2 else 10,
-            font_weight=600 if row < 2 else None,
-            paint_order="stroke",
-            stroke=PAPER,
-            stroke_width=3,
-            fill=INK,
-            text_anchor="middle",
-            unicode_bidi="isolate",
-        )
-        for row, (name, (x, y)) in enumerate(zip(names[:shown], places[:shown], strict=True))
-    ]
+    halo = {"paint_order": "stroke", "stroke": PAPER, "stroke_width": 3, "unicode_bidi": "isolate", "anchor": "middle"}
+    labels = []
+    for row, (name, (x, y)) in enumerate(zip(names[:shown], places[:shown].tolist(), strict=True)):
+        below, size = (26, 12) if row < 2 else (19, 10)
+        labels.append(text(readable(name, room), x, y + below, colour=INK, size=size, bold=row < 2, **halo))
     if around.left_out:
         labels.append(text(f"+ {around.left_out:,} more", 6, 14, colour=QUIET, size=10))
     return labels

@@ -49,19 +49,13 @@ def number(value: float) -> str:
     return "0" if text == "-0" else text
 
 
-def text(
-    words: str,
-    x: float,
-    y: float,
-    *,
-    anchor: str | None = None,
-    colour: str = QUIET,
-    bold: bool = False,
-    size: int = 12,
-) -> Markup:
-    """Return a text element."""
-    weight = 600 if bold else None
-    return element("text", words, x=x, y=y, text_anchor=anchor, fill=colour, font_size=size, font_weight=weight)
+def text(words: str, x: float, y: float, *, colour: str = QUIET, size: float = 12, **style: object) -> Markup:
+    """Return a text element; ``bold=True`` and ``anchor`` stand for the SVG attributes."""
+    weight = 600 if style.pop("bold", False) else None
+    anchor = style.pop("anchor", None)
+    return element(
+        "text", words, x=x, y=y, text_anchor=anchor, fill=colour, font_size=size, font_weight=weight, **style
+    )
 
 
 def picture(width: float, height: float, description: str, *children: Markup, class_: str = "fc-chart") -> Markup:

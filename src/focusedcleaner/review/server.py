@@ -11,7 +11,6 @@ from typing import TypeVar
 from urllib.parse import quote, unquote
 
 import uvicorn
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -22,6 +21,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from focusedcleaner.errors import InputError
+from focusedcleaner.report import template_environment
 from focusedcleaner.report.svg import badge
 from focusedcleaner.review import ranking, view
 from focusedcleaner.review.export import export
@@ -73,14 +73,7 @@ class Routes:
         self.review = review
         self.store = review.store
         self.reviewer = reviewer
-        self.title = title
-        self.templates = Environment(
-            loader=PackageLoader("focusedcleaner.review"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
+        self.templates = template_environment("focusedcleaner.review")
         self.templates.globals |= {
             "class_mark": badge,
             "at_node": view.at_node,
