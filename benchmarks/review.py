@@ -111,7 +111,7 @@ def gains(name: str) -> None:
     """How well the unjudged rest is ordered before and after re-ranking, if every verdict is right."""
     clean, poisoned = published(name, 0.1)
     done = FocusedCleaner().sanitize(poisoned, 0.1)
-    planted = ~np.isin(np.sort(done.removed, axis=1) @ [clean.num_nodes, 1], clean.edge_keys)
+    planted = ~clean.has_edges(np.sort(done.removed, axis=1))
     run = Run(Path(), {}, done.graph, done.removed, done.scores, done.evidence, done.added, done.added_scores)
     columns, table = evidence_table(run)
     for judged in (10, 20, 50, 100, 200):

@@ -15,7 +15,11 @@ from focusedcleaner.sanitizers import sanitizer
 from tests.report.helpers import summarized
 
 NAMES = SANITIZERS.names()
-SIMULATED: dict[str, object] = {"rounds": 1, "trees": 2, "attackers": "mettack,unrolled,minmax,targeted,dice,random,stealthy"}
+SIMULATED: dict[str, object] = {
+    "rounds": 1,
+    "trees": 2,
+    "attackers": "mettack,unrolled,minmax,targeted,dice,random,stealthy",
+}
 QUICK: dict[str, dict[str, object]] = {
     "self-attack": SIMULATED,
     "focused-self-attack": SIMULATED,

@@ -192,14 +192,14 @@ def hits(data: Mapping[str, Any], planted: int, edges: int) -> Markup:
         planted: number of planted edges.
         edges: number of edges of the poisoned graph.
     """
-    removed, found = data["removed"], data["hits"]
+    removed, planted_removed = data["removed"], data["hits"]
     end = removed[-1]
     best, chance = min(end, planted), end * planted / edges
     frame = Frame(720, 320, (0, end), (0, axis_end(best)), right=120)
     curves = (
         ("oracle", [0, best, end], [0, best, best], {"stroke": QUIET, "stroke_width": 1.5, "stroke_dasharray": "6 4"}),
         ("random", [0, end], [0, chance], {"stroke": QUIET, "stroke_width": 1.5, "stroke_dasharray": "1 4"}),
-        ("this run", removed, found, {"stroke": AFTER, "stroke_width": 3}),
+        ("this run", removed, planted_removed, {"stroke": AFTER, "stroke_width": 3}),
     )
     shapes = [element("path", d=frame.path(xs, ys), fill="none", **style) for _, xs, ys, style in curves]
     for (name, _, ys, _), y in zip(curves, _apart([frame.y(ys[-1]) for _, _, ys, _ in curves], 16), strict=True):
@@ -207,8 +207,8 @@ def hits(data: Mapping[str, Any], planted: int, edges: int) -> Markup:
         colour = AFTER if ours else QUIET
         shapes.append(text(f"{name}: {ys[-1]:,.0f}", frame.x(end) + 8, y + 4, colour=colour, bold=ours))
     return frame.picture(
-        f"Planted edges among the removed edges: {found[-1]:,} after {end:,} removals. An oracle finds {best:,}, "
-        f"a random order {chance:,.0f}.",
+        f"Planted edges among the removed edges: {planted_removed[-1]:,} after {end:,} removals. "
+        f"An oracle finds {best:,}, a random order {chance:,.0f}.",
         *frame.grid(whole=True),
         *shapes,
         *frame.x_labels([value for value in ticks(0, end, 6) if value == round(value)]),

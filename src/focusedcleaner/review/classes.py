@@ -48,7 +48,7 @@ def all_classes(graph: Graph) -> Classes:
 
 
 def classes_of_ends(run: Run, classes: Classes) -> IntArray:
-    """Return the classes of the removed edges' ends (R × 2): given, or else likeliest by the evidence, or −1."""
+    """Return the classes of the removed edges' ends (R × 2): from ``classes``, else from the evidence, else −1."""
     ends = classes.numbers[run.removed].reshape(-1, 2)
     for column, name in enumerate(("classes_u", "classes_v")):
         if name in run.evidence and run.evidence[name].ndim == 2:

@@ -266,8 +266,8 @@ class Store:
         """Undo the reviewer's last standing verdict; return the edge's rank, or None if there is none."""
         with self.transaction():
             verdicts = self.rows(
-                "SELECT id, rank FROM events AS given WHERE reviewer = ? AND kind = 'verdict'"
-                " AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = given.id) ORDER BY id DESC LIMIT 1",
+                "SELECT id, rank FROM events AS event WHERE reviewer = ? AND kind = 'verdict'"
+                " AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = event.id) ORDER BY id DESC LIMIT 1",
                 (reviewer,),
             )
             if not verdicts:
@@ -323,8 +323,8 @@ class Store:
     def _standing(self, rank: int, reviewer: str, kind: str) -> str:
         """The last value of a kind that was not undone; empty if there is none."""
         values = self.rows(
-            "SELECT value FROM events AS given WHERE rank = ? AND reviewer = ? AND kind = ?"
-            " AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = given.id) ORDER BY id DESC LIMIT 1",
+            "SELECT value FROM events AS event WHERE rank = ? AND reviewer = ? AND kind = ?"
+            " AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = event.id) ORDER BY id DESC LIMIT 1",
             (rank, reviewer, kind),
         )
         return str(values[0][0]) if values else ""
