@@ -17,12 +17,12 @@ from starlette.testclient import TestClient
 
 from benchmarks.common import published
 from focusedcleaner.graph import BoolArray, Graph, IntArray
-from focusedcleaner.review import opened
-from focusedcleaner.review.app import application
+from focusedcleaner.review import open_store
 from focusedcleaner.review.classes import all_classes, classes_of_ends
+from focusedcleaner.review.edge_details import EdgeDetails
 from focusedcleaner.review.page import Review
-from focusedcleaner.review.portrait import EdgeDetails
-from focusedcleaner.review.rerank import evidence_table, reordered
+from focusedcleaner.review.ranking import evidence_table, reorder
+from focusedcleaner.review.server import application
 from focusedcleaner.runs import Run
 from focusedcleaner.sanitizers import FocusedCleaner
 
@@ -67,7 +67,7 @@ def latencies() -> None:
         run = large_run(Path(folder))
         classes = all_classes(run.graph)
         start = time.perf_counter()
-        with opened(run, classes_of_ends(run, classes)) as store:
+        with open_store(run, classes_of_ends(run, classes)) as store:
             tell(f"The store of {EDGES:,} edges is made in {time.perf_counter() - start:.1f} s.\n")
             for rank in range(1, JUDGED + 1):
                 store.decide(rank, "ann", "planted" if rank % 3 else "genuine")
@@ -111,14 +111,14 @@ def gains(name: str) -> None:
     """How well the unjudged rest is ordered before and after re-ranking, if every verdict is right."""
     clean, poisoned = published(name, 0.1)
     done = FocusedCleaner().sanitize(poisoned, 0.1)
-    planted = ~np.isin(np.sort(done.removed, axis=1) @ [clean.num_nodes, 1], clean.edge_keys)
+    planted = ~clean.has_edges(np.sort(done.removed, axis=1))
     run = Run(Path(), {}, done.graph, done.removed, done.scores, done.evidence, done.added, done.added_scores)
     columns, table = evidence_table(run)
     for judged in (10, 20, 50, 100, 200):
         cells = []
         for chosen in (np.arange(judged), np.random.default_rng(0).permutation(len(planted))[:judged]):
             rest = np.setdiff1d(np.arange(len(planted)), chosen)
-            ranks, _ = reordered(columns, table, chosen[planted[chosen]] + 1, chosen[~planted[chosen]] + 1)
+            ranks, _ = reorder(columns, table, chosen[planted[chosen]] + 1, chosen[~planted[chosen]] + 1)
             cells += [f"{planted_first(rest, planted):.2f}", f"{planted_first(ranks[judged:] - 1, planted):.2f}"]
         tell(f"| {name} | {judged} | {' | '.join(cells)} |")
 

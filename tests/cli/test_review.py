@@ -19,7 +19,7 @@ import focusedcleaner.review
 from focusedcleaner.io import load_graph, save_graph
 from focusedcleaner.runs import Run, read_run
 from tests.conftest import Command
-from tests.review.made_up import a_run, a_store
+from tests.review.sample_runs import a_run, a_store
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The summary that a report is made of, against figures from elsewhere."""
+"""The summary of a report, compared with figures computed elsewhere."""
 
 from __future__ import annotations
 
@@ -10,26 +10,20 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-import torch
-from scipy.stats import multivariate_normal
 
 from focusedcleaner.attacks import Dice
-from focusedcleaner.detectors import ClassDiv, View, mlp, reduced_attributes
-from focusedcleaner.detectors.mixture import RIDGE
+from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
-from focusedcleaner.formatting import why
-from focusedcleaner.graph import Graph, Split
-from focusedcleaner.report import measures, summary
-from focusedcleaner.runs import read_run, write_run
+from focusedcleaner.graph import UNKNOWN, Graph
+from focusedcleaner.report.summary import degree_bins, node_classes, summary
 from focusedcleaner.sanitizers import FocusedCleaner, Sanitation, sanitizer
 from focusedcleaner.scoring import score
 from focusedcleaner.surrogate import Surrogate
+from tests.report.helpers import saved, summarized
 
 
 @pytest.fixture(scope="module")
 def clean() -> Graph:
-    from focusedcleaner.datasets import synthetic
-
     return synthetic(num_nodes=150, seed=1)
 
 
@@ -40,7 +34,7 @@ def sanitation(clean: Graph) -> Sanitation:
 
 @pytest.fixture(scope="module")
 def told(sanitation: Sanitation, clean: Graph) -> dict[str, Any]:
-    return summary(sanitation, truth=clean)
+    return summarized(sanitation, truth=clean, source={"graph": "data/mine.npz"})
 
 
 @pytest.mark.parametrize("side", ["before", "after"])
@@ -71,14 +65,28 @@ def test_degrees_are_counted_once(told: dict[str, Any], sanitation: Sanitation) 
 @pytest.mark.parametrize("largest", [1, 5, 6, 7, 8, 15, 16, 40])
 def test_degree_bins_reach_the_largest(largest: int) -> None:
     hub = Graph(largest + 1, [[0, node] for node in range(1, largest + 1)])
-    data = measures.degree_bins(hub)
+    data = degree_bins(hub)
     assert sum(data["nodes"][0]) == largest + 1
     assert data["nodes"][0][-1] >= 1
 
 
-def test_accuracy_is_the_surrogates(told: dict[str, Any], sanitation: Sanitation) -> None:
-    assert told["before"]["accuracy"] == pytest.approx(sanitation.trace["validation_accuracy"][0])
-    assert told["validated"] == len(sanitation.poisoned.split.val)  # type: ignore[union-attr]
+def test_nothing_is_trained(sanitation: Sanitation, monkeypatch: pytest.MonkeyPatch) -> None:
+    def trained(*_: Any, **__: Any) -> None:
+        raise AssertionError("a report trains nothing")
+
+    with saved(sanitation) as run:
+        monkeypatch.setattr(Surrogate, "__init__", trained)
+        monkeypatch.setattr("focusedcleaner.detectors.ClassDiv.victims", trained)
+        assert summary(run)["before"]["edges"] == sanitation.poisoned.num_edges
+
+
+def test_accuracy_and_victims_come_from_the_trace(told: dict[str, Any], sanitation: Sanitation) -> None:
+    for name, column in (("accuracy", "validation_accuracy"), ("victims", "victims")):
+        assert told[name] == pytest.approx([sanitation.trace[column][0], sanitation.trace[column][-1]])
+    for method in ("jaccard", "focused-none", "agreement"):
+        other = summarized(sanitizer(method).sanitize(sanitation.poisoned, 3))
+        assert other["victims"] is None
+        assert (other["accuracy"] is None) == (method != "focused-none")
 
 
 def test_labels_of_test_nodes_are_not_looked_at(told: dict[str, Any], sanitation: Sanitation, clean: Graph) -> None:
@@ -87,58 +95,34 @@ def test_labels_of_test_nodes_are_not_looked_at(told: dict[str, Any], sanitation
     assert graph.split is not None
     labels = graph.labels.copy()
     labels[graph.split.test] = np.random.default_rng(0).integers(0, 5, len(graph.split.test))
-    other = summary(replace(sanitation, poisoned=replace(graph, labels=labels)), truth=clean)
+    other = summarized(replace(sanitation, poisoned=replace(graph, labels=labels)), truth=clean)
     for side in ("before", "after"):
         assert {**other[side], "homophily": 0} == {**told[side], "homophily": 0}
-    for part in ("victim_scores", "edges", "trace", "degrees", "classes", "truth"):
+    for part in ("accuracy", "victims", "edges", "trace", "degrees", "classes", "truth"):
         assert other[part] == told[part]
 
 
-def brute_force_energies(sanitation: Sanitation) -> list[Any]:
-    """E under the mixture of the poisoned graph, Gaussian by Gaussian."""
-    graphs = [graph.without_test_labels() for graph in (sanitation.poisoned, sanitation.graph)]
-    reduced = reduced_attributes(graphs[0], dtype=torch.float64)
-    views = []
-    for graph in graphs:
-        surrogate = Surrogate(graph)
-        views.append(View(surrogate.structure, surrogate.fit().logits, reduced, 3))
-    weights = ClassDiv().victims(views[0], {}).memory
-    features = ClassDiv().features(views[0])
-    membership = torch.softmax(mlp.apply(features, weights), 0).double().numpy()
-    points = features.double().numpy().T
-    energies = []
-    for view in views:
-        density = np.zeros(len(points))
-        for share in membership:
-            mean = share @ points / share.sum()
-            spread = (points - mean).T @ ((points - mean) * share[:, None]) / share.sum() + RIDGE * np.eye(6)
-            normal = multivariate_normal(mean, spread)
-            density += share.mean() * normal.pdf(ClassDiv().features(view, like=views[0]).double().numpy().T)
-        energies.append(-np.log(density))
-    return energies
-
-
-def test_victim_scores_have_one_yardstick(sanitation: Sanitation, told: dict[str, Any]) -> None:
-    judged = measures.judge(sanitation.poisoned, sanitation.graph, seed=3)
-    for ours, theirs in zip(judged.energies, brute_force_energies(sanitation), strict=True):
-        usual = theirs < 30  # far out, single precision is all that the mixture has
-        assert usual.mean() > 0.95
-        assert np.allclose(ours[usual], theirs[usual], atol=0.02)
-    scores = told["victim_scores"]
-    assert [sum(nodes) for nodes in scores["nodes"]] == [150, 150]
-    assert scores["above"] == [int((part > judged.threshold).sum()) for part in judged.energies]
-    assert scores["above"][0] == 60  # τ = 0.6 of 150 nodes lie below
-
-
-def test_classes_are_known_or_predicted(sanitation: Sanitation) -> None:
+def test_classes_are_known_or_from_the_evidence(sanitation: Sanitation) -> None:
     graph = sanitation.poisoned
     assert graph.labels is not None
     assert graph.split is not None
-    judged = measures.judge(graph, sanitation.graph)
+    with saved(sanitation) as run:
+        classes, known = node_classes(run)
     seen = np.concatenate([graph.split.train, graph.split.val])
-    assert sorted(np.flatnonzero(judged.known)) == sorted(seen)
-    assert (judged.classes[seen] == graph.labels[seen]).all()
-    assert (judged.classes[graph.split.test] == graph.labels[graph.split.test]).mean() > 0.4
+    assert sorted(np.flatnonzero(known)) == sorted(seen)
+    assert (classes[seen] == graph.labels[seen]).all()
+    last = {}
+    for row, edge in enumerate(sanitation.removed.tolist()):
+        for node, end in zip(edge, ("u", "v"), strict=True):
+            last[node] = int(sanitation.evidence[f"classes_{end}"][row].argmax())
+    for node in np.flatnonzero(~known):
+        assert classes[node] == last.get(node, UNKNOWN)
+
+
+def test_without_class_evidence_only_known_classes_are_shown(sanitation: Sanitation) -> None:
+    with saved(sanitizer("jaccard").sanitize(sanitation.poisoned, 10)) as run:
+        classes, known = node_classes(run)
+    assert (classes[~known] == UNKNOWN).all()
 
 
 def test_the_truth(told: dict[str, Any], sanitation: Sanitation, clean: Graph) -> None:
@@ -156,11 +140,11 @@ def test_the_truth(told: dict[str, Any], sanitation: Sanitation, clean: Graph) -
 
 def test_a_truth_with_other_nodes_is_refused(sanitation: Sanitation) -> None:
     with pytest.raises(InputError, match="the truth has 3 nodes"):
-        summary(sanitation, truth=Graph(3, [[0, 1]]))
+        summarized(sanitation, truth=Graph(3, [[0, 1]]))
 
 
 def test_an_untouched_graph_has_no_ratio(clean: Graph) -> None:
-    told = summary(FocusedCleaner().sanitize(clean, 1), truth=clean)
+    told = summarized(FocusedCleaner().sanitize(clean, 1), truth=clean)
     assert told["truth"]["cr"] == {"run": None, "oracle": None}
     assert told["truth"]["esr"]["run"] == 0
     assert len(told["edges"]) == 1
@@ -168,26 +152,16 @@ def test_an_untouched_graph_has_no_ratio(clean: Graph) -> None:
 
 def test_edges_come_in_order_with_their_evidence(told: dict[str, Any], sanitation: Sanitation) -> None:
     assert [edge["rank"] for edge in told["edges"]] == list(range(1, 21))
+    plain = nx.Graph(sanitation.poisoned.edges.tolist())
     for row, edge in enumerate(told["edges"]):
         u, v = sanitation.removed[row]
         assert (edge["u"], edge["v"]) == (str(u), str(v))
-        shared = len(
-            {*nx.Graph(sanitation.poisoned.edges.tolist())[u]} & {*nx.Graph(sanitation.poisoned.edges.tolist())[v]}
-        )
+        shared = len({*plain[u]} & {*plain[v]})
         assert f"{shared or 'no'} common neighbour" in edge["why"]
 
 
-def test_a_run_that_was_read_says_the_same(
-    told: dict[str, Any], sanitation: Sanitation, tmp_path: Any, clean: Graph
-) -> None:
-    write_run(sanitation, tmp_path / "RUN", source={"graph": "data/mine.npz"})
-    again = summary(read_run(tmp_path / "RUN"), truth=clean)
-    for part in ("before", "after", "degrees", "victim_scores", "truth", "how", "graph", "classes"):
-        assert again[part] == told[part]
-    assert [edge["why"] for edge in again["edges"]] == [edge["why"] for edge in told["edges"]]
-    assert (again["run"]["name"], again["run"]["input"]) == ("mine.npz", "data/mine.npz")
-    for mine, theirs in zip(again["trace"]["columns"], told["trace"]["columns"], strict=True):
-        assert mine["values"] == pytest.approx(theirs["values"], rel=1e-6)
+def test_the_run_is_named(told: dict[str, Any]) -> None:
+    assert (told["run"]["name"], told["run"]["input"]) == ("mine.npz", "data/mine.npz")
 
 
 def test_it_is_plain_data(told: dict[str, Any]) -> None:
@@ -196,35 +170,19 @@ def test_it_is_plain_data(told: dict[str, Any]) -> None:
 
 def test_a_long_trace_is_thinned(sanitation: Sanitation) -> None:
     steps = np.arange(1, 5001)
-    long = replace(
-        sanitation, trace={"round": steps, "removed": steps, "loss": 1 / steps, "never": np.full(5000, math.nan)}
-    )
-    trace = summary(long)["trace"]
-    assert trace["rounds"] == 5000
-    assert len(trace["changed"]) == 200
-    assert (trace["changed"][0], trace["changed"][-1]) == (1, 5000)
+    never = np.full(5000, math.nan)
+    trace = summarized(
+        replace(sanitation, trace={"round": steps, "removed": steps, "loss": 1 / steps, "never": never})
+    )["trace"]
+    assert (trace["rounds"], trace["over"]) == (5000, "edges")
+    assert len(trace["xs"]) == 200
+    assert (trace["xs"][0], trace["xs"][-1]) == (1, 5000)
     assert [column["name"] for column in trace["columns"]] == ["loss"]
-    assert trace["columns"][0]["values"] == pytest.approx([1 / step for step in trace["changed"]], rel=1e-5)
+    assert trace["columns"][0]["values"] == pytest.approx([1 / step for step in trace["xs"]], rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [("cld", "disagree in an unusual way"), ("lp", "link predictor"), ("focused-none", "training nodes, and removed")],
-)
-def test_the_method_in_words(clean: Graph, name: str, words: str) -> None:
-    assert words in summary(sanitizer(name).sanitize(clean, 2))["how"]
-
-
-def test_what_is_known_of_the_ends_is_told() -> None:
-    graph = Graph(4, [[0, 1], [2, 3]], labels=[0, 1, 1, 1], split=Split([0, 2], [1], [3]), class_names=("ants", "bees"))
-    sure, unsure = np.array([0.9, 0.1]), np.array([0.2, 0.8])
-
-    def words(edge: tuple[int, int], one: Any, other: Any) -> str:
-        return why(graph, {"classes_u": np.array([one]), "classes_v": np.array([other])}, np.zeros(1), 0, edge)
-
-    assert words((0, 1), sure, unsure) == "one end is ants, the other is bees"
-    assert words((0, 1), sure, sure) == "one end is ants, the other is bees but looks like ants (90 %)"
-    assert words((1, 2), unsure, unsure) == "both ends are bees"
-    assert words((2, 3), unsure, sure) == "one end is bees, the other looks like ants (90 %)"
-    assert words((3, 3), sure, sure) == "both ends look like ants"
-    assert why(graph, {}, np.array([0.25]), 0) == "score 0.25"
+def test_a_trace_without_removals_is_drawn_over_its_rounds(sanitation: Sanitation) -> None:
+    trace = {"round": np.arange(1, 4), "estimated_planted": np.array([5.0, 7.0, 6.0])}
+    shown = summarized(replace(sanitation, trace=trace))["trace"]
+    assert (shown["over"], shown["xs"]) == ("rounds", [1, 2, 3])
+    assert [column["values"] for column in shown["columns"]] == [[5.0, 7.0, 6.0]]

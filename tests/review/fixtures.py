@@ -1,4 +1,4 @@
-"""What the tests of the review page share: a finished run, the page over a copy of it, and a browser to look at it."""
+"""Fixtures for the review page: a finished run, the page for a copy of it, and a browser."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 from focusedcleaner.review.classes import Classes, all_classes
 from focusedcleaner.review.page import Review
 from focusedcleaner.runs import Run, read_run
-from tests.review.browsing import CHROMIUM, QUIET, looking, served
-from tests.review.made_up import a_client, a_review, a_run
+from tests.review.browser_pages import CHROMIUM, QUIET, looking, served
+from tests.review.sample_runs import a_client, a_review, a_run
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from focusedcleaner.review.page import Review
-from tests.review.made_up import HOME, PORT, form, token_of
+from tests.review.sample_runs import HOME, PORT, form, token_of
 
 
 @pytest.mark.parametrize(

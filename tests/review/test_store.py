@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.review.store import FILE, LONGEST_NOTE, STATUSES, VERDICTS, Store, checked_reviewer, together
+from focusedcleaner.review.store import FILE, LONGEST_NOTE, STATUSES, VERDICTS, Store, checked_reviewer, combined_status
 from focusedcleaner.runs import Run
-from tests.review.made_up import a_run, a_store
+from tests.review.sample_runs import a_run, a_store
 
 RANKS, WHO = st.integers(1, 4), st.sampled_from(["ann", "bob", "Zoë"])
 ACTIONS = st.one_of(
@@ -65,7 +65,7 @@ def act(store: Store, kind: str, rank: int, who: str, value: Any) -> int | None:
     return store.undo(who) if kind == "undo" else None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(ACTIONS, max_size=14))
 def test_any_sequence_of_events(run: Run, actions: list[tuple[str, int, str, str]]) -> None:
     model = Model()
@@ -143,9 +143,9 @@ def test_several_threads_and_two_connections(run: Run, tmp_path: Path) -> None:
 
 
 def test_together() -> None:
-    assert together([]) == "open"
-    assert together(["genuine", "unsure", "open"]) == "genuine"
-    assert together(["genuine", "planted", "unsure"]) == "conflict"
+    assert combined_status([]) == "open"
+    assert combined_status(["genuine", "unsure", "open"]) == "genuine"
+    assert combined_status(["genuine", "planted", "unsure"]) == "conflict"
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 81, "a\u202eb", "a\u0000b"])

@@ -9,10 +9,10 @@ from focusedcleaner.cli.console import count, note, print_json, screen
 from focusedcleaner.cli.inputs import check_output
 from focusedcleaner.errors import InputError
 from focusedcleaner.io import SUFFIXES, save_graph
-from focusedcleaner.review import opened
+from focusedcleaner.review import open_store
 from focusedcleaner.review.classes import classes_of_ends, known_classes
+from focusedcleaner.review.export import Conflicts, SelectedEdges, select_edges
 from focusedcleaner.review.store import FILE
-from focusedcleaner.review.verdicts import Chosen, Conflicts, chosen
 from focusedcleaner.runs import read_run
 
 DEFAULT = "reviewed.npz"
@@ -34,8 +34,8 @@ def run(
     check_output(out, force=force, suffixes=SUFFIXES)
     if not (run_folder / FILE).is_file():
         raise InputError(f"{run_folder} has not been reviewed: focusedcleaner review {run_folder}")
-    with opened(finished, classes_of_ends(finished, known_classes(finished.graph))) as store:
-        selection = chosen(store, reviewer=reviewer, conflicts=rule, undecided_above=undecided_above)
+    with open_store(finished, classes_of_ends(finished, known_classes(finished.graph))) as store:
+        selection = select_edges(store, reviewer=reviewer, conflicts=rule, undecided_above=undecided_above)
         unjudged = store.counts()["open"]
     if len(finished.added):
         note(f"{count(len(finished.added), 'edge')} that the run inserted were not reviewed and are left out")
@@ -66,7 +66,7 @@ def _conflict_rule(conflicts: str, reviewer: str | None) -> Conflicts:
     raise InputError(f"--conflicts is {', '.join(get_args(Conflicts))}, not {conflicts!r}")
 
 
-def _show(selection: Chosen, edges: int, out: Path, unjudged: int, undecided_above: float | None) -> None:
+def _show(selection: SelectedEdges, edges: int, out: Path, unjudged: int, undecided_above: float | None) -> None:
     parts = [f"{len(selection.judged):,} judged planted"]
     if len(selection.disputed):
         parts.append(f"{len(selection.disputed):,} in conflict")

@@ -14,9 +14,9 @@ from focusedcleaner.cli.console import note, print_json, screen
 from focusedcleaner.cli.inputs import check_output
 from focusedcleaner.errors import MissingExtra
 from focusedcleaner.io.disk import write_files
-from focusedcleaner.review import opened
+from focusedcleaner.review import open_store
 from focusedcleaner.review.classes import all_classes, classes_of_ends, known_classes
-from focusedcleaner.review.export import KINDS, exported
+from focusedcleaner.review.export import KINDS, export
 from focusedcleaner.review.store import FILE, checked_reviewer
 from focusedcleaner.runs import Run, read_run
 
@@ -62,7 +62,7 @@ def _login() -> str:
 
 def _serve(finished: Run, server: ModuleType, port: int, browser: bool, reviewer: str, *, json: bool) -> None:
     from focusedcleaner.review.page import Review
-    from focusedcleaner.review.portrait import EdgeDetails
+    from focusedcleaner.review.edge_details import EdgeDetails
 
     def ready(address: str) -> None:
         if json:
@@ -73,9 +73,9 @@ def _serve(finished: Run, server: ModuleType, port: int, browser: bool, reviewer
         console.print(Text("Ctrl-C ends the review; every decision is saved at once. Afterwards:", style="dim"))
         console.print(f"  focusedcleaner apply {shlex.quote(str(finished.path))}", soft_wrap=True)
 
-    with closing(server.listening(port)) as listener:
+    with closing(server.listen(port)) as listener:
         classes = all_classes(finished.graph)
-        with opened(finished, classes_of_ends(finished, classes)) as store:
+        with open_store(finished, classes_of_ends(finished, classes)) as store:
             server.serve(
                 Review(store, EdgeDetails(finished, classes)),
                 listener,
@@ -88,8 +88,8 @@ def _serve(finished: Run, server: ModuleType, port: int, browser: bool, reviewer
 
 
 def _export(finished: Run, path: Path, *, json: bool) -> None:
-    with opened(finished, classes_of_ends(finished, known_classes(finished.graph))) as store:
-        write_files({path: "".join(exported(store, path.suffix[1:].lower())).encode()})
+    with open_store(finished, classes_of_ends(finished, known_classes(finished.graph))) as store:
+        write_files({path: "".join(export(store, path.suffix[1:].lower())).encode()})
         counts = {str(status): number for status, number in store.counts().items()}
     if json:
         print_json({"out": str(path), **counts})

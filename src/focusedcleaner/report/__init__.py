@@ -1,44 +1,66 @@
-"""What was found, for people: a summary, and the one page made of it."""
+"""The report of a run: a summary as plain data, and one HTML file made from it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from focusedcleaner.formatting import count, percent
 from focusedcleaner.graph import Graph
 from focusedcleaner.io.disk import write_files
-from focusedcleaner.report.page import page
+from focusedcleaner.report import charts
 from focusedcleaner.report.summary import summary
+from focusedcleaner.report.svg import Mark, badge
 from focusedcleaner.runs import Run
-from focusedcleaner.sanitizers import Sanitation
 
-__all__ = ["page", "summary", "write_report"]
+__all__ = ["page", "summary", "template_environment", "write_report"]
 
 
-def write_report(
-    found: Run | Sanitation,
-    path: str | os.PathLike[str],
-    *,
-    truth: Graph | None = None,
-    about: Mapping[str, Any] | None = None,
-) -> None:
-    """Write a report: one HTML file that loads nothing, whole or not at all; a file that is there is replaced.
+def write_report(run: Run, path: str | os.PathLike[str], *, truth: Graph | None = None) -> None:
+    """Write the report of a run as one self-contained HTML file; an existing file is replaced atomically.
 
     Args:
-        found: a run folder that was read (`focusedcleaner.runs.read_run`), or a sanitation.
+        run: the run, from `focusedcleaner.runs.read_run`.
         path: the file.
-        truth: the clean graph, where it is known: the report then tells what was removed rightly.
-        about: what `run.json` says of a sanitation, where it has been written.
+        truth: the clean graph, if it is known: the report then says which removed edges were planted.
 
     >>> import tempfile
     >>> from focusedcleaner.datasets import synthetic
+    >>> from focusedcleaner.runs import read_run, write_run
     >>> from focusedcleaner.sanitizers import FocusedCleaner
-    >>> sanitation = FocusedCleaner().sanitize(synthetic(200), 5)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_report(sanitation, f"{folder}/report.html")
+    ...     write_run(FocusedCleaner().sanitize(synthetic(200), 5), f"{folder}/RUN")
+    ...     write_report(read_run(f"{folder}/RUN"), f"{folder}/report.html")
     ...     Path(f"{folder}/report.html").read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    write_files({Path(path): page(summary(found, truth=truth, about=about)).encode()})
+    write_files({Path(path): page(summary(run, truth=truth)).encode()})
+
+
+def page(data: Mapping[str, Any]) -> str:
+    """Return the HTML of a report, from what `summary` returns."""
+    return _environment().get_template("report.html").render(**data, charts=charts)
+
+
+def template_environment(package: str) -> Environment:
+    """Return a Jinja environment for the ``templates`` of a package: escaping, and strict about undefined names."""
+    return Environment(
+        loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = template_environment("focusedcleaner.report")
+    environment.filters["percent"] = lambda share: (
+        "–" if share is None else percent(share).replace(" ", "\N{NO-BREAK SPACE}")
+    )
+    environment.filters["number"] = lambda value: f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+    environment.filters["count"] = count
+    environment.filters["badge"] = lambda mark: badge(Mark(**mark))
+    return environment

@@ -1,124 +1,95 @@
-"""What a report says, as a plain dict: numbers, words and pictures, nothing that a template would have to compute."""
+"""The content of a report as plain data: numbers, text and pictures, so that templates compute nothing.
+
+Everything is read from the run folder; nothing is trained. Labels of test nodes reach only the homophily.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import scipy.sparse as sp
 
 from focusedcleaner.formatting import estimate_in_words, readable, why
-from focusedcleaner.graph import FloatArray, Graph, IntArray
-from focusedcleaner.report import measures
-from focusedcleaner.report.measures import Judgement
-from focusedcleaner.report.method_descriptions import TRACE_TITLES, how
+from focusedcleaner.graph import UNKNOWN, BoolArray, Graph, IntArray
+from focusedcleaner.report.method_descriptions import POSITIONS, describe_method, trace_title, victims_described
 from focusedcleaner.report.neighbourhood import drawing, neighbourhood
-from focusedcleaner.report.palette import mark
-from focusedcleaner.runs import Run, read_trace, run_record
-from focusedcleaner.sanitizers import Sanitation
+from focusedcleaner.report.svg import mark
+from focusedcleaner.runs import Run, read_trace
 from focusedcleaner.scoring import Score, aligned, score
 
 TOP = 20
-"""Edges that are shown with a picture."""
+"""Edges shown with a picture."""
 POINTS = 200
 """Points of a curve at most."""
 
 
-@dataclass(frozen=True)
-class _Found:
-    """What a run folder and a sanitation have in common."""
+def summary(run: Run, *, truth: Graph | None = None, top: int = TOP) -> dict[str, Any]:
+    """Return everything that a report says about a run, as values that JSON can hold; None where there is no number.
 
-    poisoned: Graph
-    cleaned: Graph
-    removed: IntArray
-    scores: FloatArray
-    evidence: Mapping[str, NDArray[Any]]
-    trace: Mapping[str, Sequence[float]]
-    record: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, found: Run | Sanitation, about: Mapping[str, Any] | None) -> _Found:
-        if isinstance(found, Run):
-            trace, about = read_trace(found.path), about or found.record
-        else:
-            trace = {name: np.asarray(column, dtype=float).tolist() for name, column in found.trace.items()}
-            about = about or run_record(found, {}, "complete")
-        removed = found.removed.reshape(-1, 2)
-        return cls(found.poisoned, found.graph, removed, found.scores, found.evidence, trace, about)
-
-
-def summary(
-    found: Run | Sanitation, *, truth: Graph | None = None, about: Mapping[str, Any] | None = None, top: int = TOP
-) -> dict[str, Any]:
-    """Everything that a report says of a run; values are those that JSON knows, None where there is no number.
-
-    - ``run``, ``how``, ``graph``: what was done, in words, and to which graph;
-    - ``before``, ``after``: edges, homophily, components, degrees, the surrogate's accuracy on the ``validated``
-      validation nodes, and the nodes that look attacked;
-    - ``degrees``, ``victim_scores``, ``trace``: what the charts show;
-    - ``edges``: those removed first, each with its evidence and its picture (SVG); ``classes``: the pictures' key;
-    - ``truth``: ESR, F1 and CR beside the oracle's, and the hit curve; None where the truth is not known.
+    - ``run``, ``description``, ``graph``: what was done, how the method works, and the graph;
+    - ``before``, ``after``: edges, homophily, components and degrees of both graphs;
+    - ``accuracy``, ``victims``: the first and the last round's value from the trace, None if the method has none;
+    - ``degrees``, ``trace``: the data of the charts;
+    - ``edges``: the first removed edges, each with its evidence and its picture (SVG); ``classes``: the legend;
+    - ``truth``: ESR, F1 and CR beside the oracle's, and the hit curve; None if the truth is unknown.
 
     Args:
-        found: a run folder that was read, or a sanitation.
-        truth: the clean graph, which reaches ``truth`` and the edges' ``planted`` alone.
-        about: what `run.json` says of a sanitation, where it has been written.
-        top: how many edges to show.
-
-    >>> from focusedcleaner.datasets import synthetic
-    >>> from focusedcleaner.sanitizers import FocusedCleaner
-    >>> told = summary(FocusedCleaner().sanitize(synthetic(200), 20))
-    >>> told["before"]["edges"], told["after"]["edges"], len(told["edges"]), told["truth"]
-    (400, 380, 20, None)
+        run: the run, from `focusedcleaner.runs.read_run`.
+        truth: the clean graph; it is used only for ``truth`` and the edges' ``planted``.
+        top: number of edges to show.
     """
-    parts = _Found.of(found, about)
-    judged = measures.judge(parts.poisoned, parts.cleaned, seed=parts.record["seed"])
-    scores = measures.histogram(*judged.energies, judged.threshold)
-    clean = None if truth is None else aligned(truth, parts.poisoned)
+    trace, poisoned = read_trace(run.path), run.poisoned
+    if not victims_described(run.record["settings"]):
+        trace = {name: column for name, column in trace.items() if name not in ("victims", "victim_threshold")}
+    clean = None if truth is None else aligned(truth, poisoned)
+    classes, known = node_classes(run)
     return {
-        "run": _run(parts),
-        "how": how(parts.record),
-        "graph": _graph(parts.poisoned),
-        "before": _side(parts.poisoned, judged, scores, 0),
-        "after": _side(parts.cleaned, judged, scores, 1),
-        "validated": judged.validated,
-        "degrees": measures.degree_bins(parts.poisoned, parts.cleaned),
-        "victim_scores": scores,
-        "trace": _trace(parts.trace),
-        "edges": _edges(parts, judged, clean, top),
-        "classes": [asdict(mark(parts.poisoned, number)) for number in np.unique(judged.classes)],
-        "truth": None if clean is None else _truth(parts, clean),
+        "run": _run(run),
+        "description": describe_method(run.record),
+        "graph": _graph(poisoned),
+        "before": structure(poisoned),
+        "after": structure(run.graph),
+        "accuracy": _first_and_last(trace.get("validation_accuracy", ())),
+        "victims": _first_and_last(trace.get("victims", ())),
+        "degrees": degree_bins(poisoned, run.graph),
+        "trace": _trace(trace),
+        "edges": _edges(run, classes, known, clean, top),
+        "classes": [asdict(mark(poisoned, number)) for number in np.roll(np.unique(classes), -int(UNKNOWN in classes))],
+        "truth": None if clean is None else _truth(run, clean),
     }
 
 
-def _run(parts: _Found) -> dict[str, Any]:
-    about = parts.record
-    source = {key: value for key, value in about["input"].items() if value is not None and value is not False}
+def _run(run: Run) -> dict[str, Any]:
+    record = run.record
+    source = {key: value for key, value in record["input"].items() if value is not None and value is not False}
     graph = source.get("graph", "a graph in memory")
+    estimate = record.get("estimate")
     return {
-        "status": about["status"],
-        "method": about["method"],
-        "settings": _flat(about["settings"]),
-        "budget": about["budget"],
-        "auto": bool(about.get("auto_budget")),
-        "estimate": estimate_in_words(about["estimate"], parts.poisoned.num_edges) if about.get("estimate") else None,
-        "removed": len(parts.removed),
-        "added": len(parts.cleaned.added_edges(parts.poisoned)),
-        "seed": about["seed"],
-        "seconds": about.get("seconds"),
+        "status": record["status"],
+        "method": record["method"],
+        "settings": _flat(record["settings"]),
+        "budget": record["budget"],
+        "auto": bool(record.get("auto_budget")),
+        "estimate": estimate_in_words(estimate, run.poisoned.num_edges) if estimate else None,
+        "removed": len(run.removed),
+        "added": len(run.added),
+        "seed": record["seed"],
+        "seconds": record.get("seconds"),
         "name": readable(Path(str(graph)).name, 200),
         "input": readable(graph, 200),
         "source": {key: readable(value, 200) for key, value in source.items()},
-        "versions": {key: readable(value) for key, value in about.get("versions", {}).items()},
+        "versions": {key: readable(value) for key, value in record.get("versions", {}).items()},
     }
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    """Nested settings under names such as "detector tau"."""
+    """Flatten nested settings to names such as "detector tau"."""
     flat: dict[str, str] = {}
     for key, value in settings.items():
         if isinstance(value, Mapping):
@@ -128,75 +99,151 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     return flat
 
 
+# The two graphs ------------------------------------------------------------------------------------------------------
+
+
 def _graph(graph: Graph) -> dict[str, Any]:
     parts = {part: 0 if graph.split is None else len(getattr(graph.split, part)) for part in ("train", "val", "test")}
     return {"nodes": graph.num_nodes, "classes": graph.num_classes, "attributes": graph.num_attributes, **parts}
 
 
-def _side(graph: Graph, judged: Judgement, scores: Mapping[str, Any], side: int) -> dict[str, Any]:
-    facts = {**measures.structure(graph), "accuracy": judged.accuracy[side], "victims": scores["above"][side]}
-    return {key: _number(value) if isinstance(value, float) else value for key, value in facts.items()}
+def structure(graph: Graph) -> dict[str, Any]:
+    """Count edges, components and degrees, and measure the homophily.
+
+    >>> structure(Graph(4, [[0, 1], [1, 2]], labels=[0, 0, 1, -1]))["homophily"]
+    0.5
+    """
+    components, component = sp.csgraph.connected_components(graph.adjacency(), directed=False)
+    labelled = 0 if graph.labels is None else int((graph.labels[graph.edges] != UNKNOWN).all(axis=1).sum())
+    return {
+        "edges": graph.num_edges,
+        "homophily": _number(graph.homophily),
+        "labelled_edges": labelled,
+        "components": int(components),
+        "largest_component": int(np.bincount(component).max()),
+        "isolated": int((graph.degrees == 0).sum()),
+        "mean_degree": float(graph.degrees.mean()),
+        "largest_degree": int(graph.degrees.max()),
+    }
+
+
+def degree_bins(*graphs: Graph) -> dict[str, Any]:
+    """Count the nodes of each graph by degree: 0, 1, … 5, 6–7, 8–15, 16–31, and so on.
+
+    >>> degree_bins(Graph(4, [[0, 1], [1, 2]]))
+    {'bins': ['0', '1', '2'], 'nodes': [[1, 2, 1]]}
+    """
+    largest = max(int(graph.degrees.max()) for graph in graphs)
+    borders = [*range(7), 8]
+    while borders[-1] <= largest:
+        borders.append(2 * borders[-1])
+    borders = [border for border, before in zip(borders, [0, *borders], strict=False) if before <= largest]
+    names = [str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(borders)]
+    return {"bins": names, "nodes": [np.histogram(graph.degrees, borders)[0].tolist() for graph in graphs]}
+
+
+def visible_labels(graph: Graph) -> IntArray:
+    """Return the labels that may be shown (N, −1 elsewhere): those of training and validation nodes.
+
+    >>> visible_labels(Graph(2, [[0, 1]]))
+    array([-1, -1])
+    """
+    if graph.labels is None:
+        return np.full(graph.num_nodes, UNKNOWN)
+    labels = graph.labels if graph.split is None else graph.without_test_labels().labels
+    assert labels is not None
+    return labels
+
+
+def node_classes(run: Run) -> tuple[IntArray, BoolArray]:
+    """Return the class of each node (N, −1 if unknown) and whether it is known (N).
+
+    The ends of removed edges have the class that the method last predicted, if its evidence says so.
+    """
+    classes = visible_labels(run.poisoned).copy()
+    known = classes != UNKNOWN
+    predicted = _predicted_classes(run)
+    if predicted is not None:
+        nodes, last = np.unique(run.removed.ravel()[::-1], return_index=True)
+        classes[nodes] = np.where(known[nodes], classes[nodes], predicted.ravel()[::-1][last])
+    return classes, known
+
+
+def _predicted_classes(run: Run) -> IntArray | None:
+    """The classes of the removed edges' ends (R × 2) that the method predicted; None if its evidence has none."""
+    distributions = [run.evidence.get(name) for name in ("classes_u", "classes_v")]
+    if any(one is None or one.ndim != 2 for one in distributions):
+        return None
+    return np.column_stack([one.argmax(axis=1) for one in distributions if one is not None])
+
+
+# The trace -----------------------------------------------------------------------------------------------------------
 
 
 def _trace(trace: Mapping[str, Sequence[float]]) -> dict[str, Any]:
-    """The trace's quantities in six digits, thinned out; those that were never measured are left out."""
-    changed = np.add(trace.get("removed", []), trace.get("added", 0)).tolist()
-    if not changed:
-        return {"rounds": 0, "changed": [], "columns": []}
-    shown = _thin(len(changed))
+    """Return the measured columns with six digits and at most `POINTS` rows, over changed edges or else rounds."""
+    edges = np.add(trace["removed"], trace.get("added", 0)).tolist() if "removed" in trace else None
+    xs = trace.get("round", []) if edges is None else edges
+    rows = _thinned(len(xs))
     columns = []
     for name, column in trace.items():
-        values = [float(f"{column[place]:.6g}") if math.isfinite(column[place]) else None for place in shown]
-        if name not in ("round", "removed", "added") and any(value is not None for value in values):
-            title = TRACE_TITLES.get(name, readable(name.replace("_", " ").capitalize()))
-            columns.append({"name": name, "title": title, "values": values})
-    return {"rounds": len(changed), "changed": [changed[place] for place in shown], "columns": columns}
+        values = [float(f"{column[row]:.6g}") if math.isfinite(column[row]) else None for row in rows]
+        if name not in POSITIONS and any(value is not None for value in values):
+            columns.append({"name": name, "title": trace_title(name), "values": values})
+    over = "rounds" if edges is None else "edges"
+    return {"rounds": len(xs), "over": over, "xs": [xs[row] for row in rows], "columns": columns}
 
 
-def _thin(size: int) -> list[int]:
-    """Places of at most so many points, the first and the last among them."""
-    return sorted({round(place) for place in np.linspace(0, size - 1, min(size, POINTS))})
+def _thinned(size: int) -> list[int]:
+    """At most `POINTS` of so many rows, including the first and the last."""
+    return sorted({round(row) for row in np.linspace(0, size - 1, min(size, POINTS))})
 
 
-def _edges(parts: _Found, judged: Judgement, clean: Graph | None, top: int) -> list[dict[str, Any]]:
-    graph, rows = parts.poisoned, parts.poisoned.adjacency()
-    planted = None if clean is None else _planted(parts.removed[:top], clean)
-    shown = []
-    for row, (u, v) in enumerate(parts.removed[:top]):
-        around = neighbourhood(graph, u, v, most=26, adjacency=rows)
-        told = why(graph, parts.evidence, parts.scores, row, (u, v)).replace(" %", "\N{NO-BREAK SPACE}%")
-        shown.append(
+def _first_and_last(column: Sequence[float]) -> list[float] | None:
+    return [column[0], column[-1]] if len(column) and math.isfinite(column[0] + column[-1]) else None
+
+
+# The removed edges ---------------------------------------------------------------------------------------------------
+
+
+def _edges(run: Run, classes: IntArray, known: BoolArray, clean: Graph | None, top: int) -> list[dict[str, Any]]:
+    graph, adjacency, predicted = run.poisoned, run.poisoned.adjacency(), _predicted_classes(run)
+    planted = None if clean is None else ~clean.has_edges(np.sort(run.removed[:top], axis=1))
+    edges = []
+    for row, (u, v) in enumerate(run.removed[:top]):
+        around = neighbourhood(graph, u, v, most=26, adjacency=adjacency)
+        shown = classes.copy()
+        if predicted is not None:
+            shown[[u, v]] = np.where(known[[u, v]], classes[[u, v]], predicted[row])
+        reason = why(graph, run.evidence, run.scores, row, (u, v)).replace(" %", "\N{NO-BREAK SPACE}%")
+        edges.append(
             {
                 "rank": row + 1,
                 "u": readable(graph.name(u)),
                 "v": readable(graph.name(v)),
-                "score": float(parts.scores[row]),
+                "score": float(run.scores[row]),
                 "degrees": [int(graph.degrees[u]), int(graph.degrees[v])],
-                "why": f"{told[:1].upper()}{told[1:]}.",
+                "why": f"{reason[:1].upper()}{reason[1:]}.",
                 "planted": None if planted is None else bool(planted[row]),
-                "picture": drawing(graph, around, judged.classes, known=judged.known, flagged=parts.removed),
+                "picture": drawing(graph, around, shown, known=known, flagged=run.removed),
             }
         )
-    return shown
+    return edges
 
 
-def _planted(edges: IntArray, clean: Graph) -> NDArray[np.bool_]:
-    return ~np.isin(np.sort(edges, axis=1) @ [clean.num_nodes, 1], clean.edge_keys)
-
-
-def _truth(parts: _Found, clean: Graph) -> dict[str, Any]:
-    found = score(parts.removed, poisoned=parts.poisoned, clean=clean)
-    best = Score(found.attacked, found.removed, min(found.attacked, found.removed))
-    hits = np.concatenate([[0], np.cumsum(_planted(parts.removed, clean))])
-    shown = _thin(len(hits))
+def _truth(run: Run, clean: Graph) -> dict[str, Any]:
+    result = score(run.removed, poisoned=run.poisoned, clean=clean)
+    oracle = Score(result.attacked, result.removed, min(result.attacked, result.removed))
+    hits = np.concatenate([[0], np.cumsum(~clean.has_edges(np.sort(run.removed, axis=1)))])
+    rows = _thinned(len(hits))
     return {
-        "planted": found.attacked,
-        "deleted": len(clean.added_edges(parts.poisoned)),
-        "removed": found.removed,
-        "hits": found.hits,
-        "curve": {"removed": shown, "hits": [int(hits[place]) for place in shown]},
+        "planted": result.attacked,
+        "deleted": len(clean.added_edges(run.poisoned)),
+        "removed": result.removed,
+        "hits": result.hits,
+        "curve": {"removed": rows, "hits": [int(hits[row]) for row in rows]},
         **{
-            name: {"run": _number(getattr(found, name)), "oracle": _number(getattr(best, name))}
+            name: {"run": _number(getattr(result, name)), "oracle": _number(getattr(oracle, name))}
             for name in ("esr", "f1", "cr")
         },
     }

@@ -1,4 +1,4 @@
-"""The classes of nodes as the page shows them: known where the defender knows them, predicted elsewhere."""
+"""The classes of nodes that the review page shows: known ones and predicted ones."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import torch
 
 from focusedcleaner.engine import one_thread
 from focusedcleaner.graph import UNKNOWN, BoolArray, Graph, IntArray
+from focusedcleaner.report.summary import visible_labels
 from focusedcleaner.runs import Run
 from focusedcleaner.sanitizers.focused import SINGLE_PRECISION_FROM
 from focusedcleaner.surrogate import Surrogate
@@ -16,42 +17,39 @@ from focusedcleaner.surrogate import Surrogate
 
 @dataclass(frozen=True)
 class Classes:
-    """A class for each node, −1 where there is none."""
+    """The class of each node, −1 if there is none."""
 
     numbers: IntArray
     known: BoolArray
-    """Whose class is known rather than predicted."""
+    """Whether a class is known rather than predicted."""
 
 
 def known_classes(graph: Graph) -> Classes:
-    """The labels of training and validation nodes: a test node's is not for the eyes of whoever judges its edges."""
-    if graph.labels is None:
-        return Classes(np.full(graph.num_nodes, UNKNOWN), np.zeros(graph.num_nodes, dtype=bool))
-    seen = graph.labels if graph.split is None else graph.without_test_labels().labels
-    assert seen is not None
-    return Classes(seen, seen != UNKNOWN)
+    """Return the labels of training and validation nodes; those of test nodes are not shown to reviewers."""
+    labels = visible_labels(graph)
+    return Classes(labels, labels != UNKNOWN)
 
 
 def all_classes(graph: Graph) -> Classes:
-    """The known classes, and for all other nodes what the surrogate, trained on the graph, predicts.
+    """Return the known classes, and the predictions of a surrogate trained on the graph for all other nodes.
 
     >>> from focusedcleaner.graph import Split
     >>> path = Graph(4, [[0, 1], [1, 2], [2, 3]], labels=[0, 1, 0, 1], split=Split([0, 3], [], [1, 2]))
     >>> all_classes(path).numbers, all_classes(path).known
     (array([0, 0, 1, 1]), array([ True, False, False,  True]))
     """
-    known = known_classes(graph)
+    classes = known_classes(graph)
     if graph.labels is None or graph.split is None or not len(graph.split.train):
-        return known
+        return classes
     precision = torch.float64 if graph.num_edges < SINGLE_PRECISION_FROM else torch.float32
     with one_thread():
         predicted = Surrogate(graph.without_test_labels(), dtype=precision).fit().logits.argmax(1).numpy()
-    return Classes(np.where(known.known, known.numbers, predicted), known.known)
+    return Classes(np.where(classes.known, classes.numbers, predicted), classes.known)
 
 
-def classes_of_ends(run: Run, known: Classes) -> IntArray:
-    """R × 2 classes of the removed edges' ends: known, or the likeliest by the run's own evidence, or −1."""
-    ends = known.numbers[run.removed].reshape(-1, 2)
+def classes_of_ends(run: Run, classes: Classes) -> IntArray:
+    """Return the classes of the removed edges' ends (R × 2): from ``classes``, else from the evidence, else −1."""
+    ends = classes.numbers[run.removed].reshape(-1, 2)
     for column, name in enumerate(("classes_u", "classes_v")):
         if name in run.evidence and run.evidence[name].ndim == 2:
             likeliest = run.evidence[name].argmax(axis=1)

@@ -1,4 +1,4 @@
-"""The decisions as a table for a spreadsheet, or as JSON with every reviewer's words."""
+"""What becomes of the decisions: a CSV or JSON file, or a list of edges to remove."""
 
 from __future__ import annotations
 
@@ -6,48 +6,56 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from focusedcleaner.errors import InputError
+from focusedcleaner.graph import IntArray
 from focusedcleaner.review.store import Store
 
 COLUMNS = ("rank", "u", "v", "score", "verdict", "planted_by", "genuine_by", "unsure_by", "notes")
 KINDS = ("csv", "json")
-_SAID = ("reviewer", "verdict", "note", "at")
-_AT_ONCE = 5000
-_PIECE = 1 << 16
+Conflicts = Literal["planted", "genuine", "skip"]
+_DECISION = ("reviewer", "verdict", "note", "at")
+_BATCH = 5000
+_CHUNK = 1 << 16
 
 
-def exported(store: Store, kind: str) -> Iterator[str]:
-    """Every edge with its verdict and decisions, in the method's order, as text in pieces.
+# Files ---------------------------------------------------------------------------------------------------------------
+
+
+def export(store: Store, kind: str) -> Iterator[str]:
+    """Yield all edges with their verdicts and decisions, in the method's order, as chunks of text.
 
     Args:
         store: the decisions.
-        kind: "csv" (a row an edge) or "json" (one object with a list of edges).
+        kind: "csv" (a row per edge) or "json" (one object with a list of edges).
     """
     if kind not in KINDS:
         raise InputError(f"decisions are exported as {' or '.join(KINDS)}, not as {kind!r}")
-    return _gathered(_csv(store) if kind == "csv" else _json(store))
+    return _chunks(_csv(store) if kind == "csv" else _json(store))
 
 
-def _gathered(pieces: Iterator[str]) -> Iterator[str]:
-    """The same text in fewer, larger pieces."""
+def _chunks(lines: Iterator[str]) -> Iterator[str]:
+    """Join lines to larger chunks."""
     waiting: list[str] = []
     size = 0
-    for piece in pieces:
-        waiting.append(piece)
-        size += len(piece)
-        if size > _PIECE:
+    for line in lines:
+        waiting.append(line)
+        size += len(line)
+        if size > _CHUNK:
             yield "".join(waiting)
             waiting, size = [], 0
     yield "".join(waiting)
 
 
 def safe_cell(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula: such text gets an apostrophe, numbers stay as they are.
+    """Put an apostrophe before text that a spreadsheet would take for a formula; numbers stay as they are.
 
     >>> safe_cell("=HYPERLINK(1)"), safe_cell("-5"), safe_cell("ann")
     ("'=HYPERLINK(1)", '-5', 'ann')
@@ -62,27 +70,28 @@ def safe_cell(text: str) -> str:
 
 
 def _edges(store: Store) -> Iterator[dict[str, Any]]:
-    for start in range(0, store.size(), _AT_ONCE):
+    for start in range(0, store.size(), _BATCH):
         rows = store.rows(
             "SELECT edges.rank, u, v, score, status, reviewer, verdict, note, at FROM edges"
             " LEFT JOIN decisions ON decisions.rank = edges.rank WHERE edges.rank > ? AND edges.rank <= ?"
             " ORDER BY edges.rank, reviewer",
-            (start, start + _AT_ONCE),
+            (start, start + _BATCH),
         )
         for (rank, u, v, score, status), group in groupby(rows, key=itemgetter(0, 1, 2, 3, 4)):
-            decisions = [dict(zip(_SAID, row[5:], strict=True)) for row in group if row[5] is not None]
+            decisions = [dict(zip(_DECISION, row[5:], strict=True)) for row in group if row[5] is not None]
             yield {"rank": rank, "u": u, "v": v, "score": score, "verdict": status, "decisions": decisions}
 
 
 def _csv(store: Store) -> Iterator[str]:
     yield _row(COLUMNS)
     for edge in _edges(store):
-        said = [
-            "; ".join(one["reviewer"] for one in edge["decisions"] if one["verdict"] == verdict)
+        decisions = edge["decisions"]
+        reviewers = [
+            "; ".join(one["reviewer"] for one in decisions if one["verdict"] == verdict)
             for verdict in ("planted", "genuine", "unsure")
         ]
-        notes = "\n".join(f"{one['reviewer']}: {one['note']}" for one in edge["decisions"] if one["note"])
-        u, v, *rest = (safe_cell(text) for text in (edge["u"], edge["v"], *said, notes))
+        notes = "\n".join(f"{one['reviewer']}: {one['note']}" for one in decisions if one["note"])
+        u, v, *rest = (safe_cell(text) for text in (edge["u"], edge["v"], *reviewers, notes))
         yield _row((edge["rank"], u, v, f"{edge['score']:.9g}", edge["verdict"], *rest))
 
 
@@ -101,3 +110,63 @@ def _json(store: Store) -> Iterator[str]:
         yield separator + json.dumps({**edge, "score": score}, ensure_ascii=False)
         separator = ",\n"
     yield "\n]}\n"
+
+
+# Edges to remove -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SelectedEdges:
+    """The ranks of the edges to remove, by reason."""
+
+    judged: IntArray
+    """Judged planted."""
+    disputed: IntArray
+    """Judged planted by some and genuine by others, and taken as planted."""
+    undecided: IntArray
+    """Not judged, with a score at or above the given one."""
+    left_in_conflict: int
+    """Number of disputed edges that stay."""
+
+    @property
+    def ranks(self) -> IntArray:
+        return np.sort(np.concatenate([self.judged, self.disputed, self.undecided]))
+
+
+def select_edges(
+    store: Store, *, reviewer: str | None = None, conflicts: Conflicts = "skip", undecided_above: float | None = None
+) -> SelectedEdges:
+    """Select the edges to remove.
+
+    Args:
+        store: the decisions.
+        reviewer: whose verdicts count; None counts all reviewers' verdicts together.
+        conflicts: what a disputed edge is taken as; "skip" and "genuine" both leave it in the graph.
+        undecided_above: also select edges without a verdict whose score is at least this. An edge that a reviewer is
+            unsure about has a verdict.
+    """
+    if reviewer is not None and reviewer not in store.reviewers():
+        known = ", ".join(store.reviewers()) or "nobody yet"
+        raise InputError(f"there is no reviewer {reviewer!r}; those who took part: {known}")
+    nothing = np.empty(0, dtype=np.int64)
+    disputed = nothing if reviewer is not None else _ranks(store, "conflict", None)
+    undecided = nothing if undecided_above is None else _undecided(store, reviewer, undecided_above)
+    judged = _ranks(store, "planted", reviewer)
+    if conflicts == "planted":
+        return SelectedEdges(judged, disputed, undecided, 0)
+    return SelectedEdges(judged, nothing, undecided, len(disputed))
+
+
+def _ranks(store: Store, status: str, reviewer: str | None) -> IntArray:
+    if reviewer is None:
+        rows = store.rows("SELECT rank FROM edges WHERE status = ?", (status,))
+    else:
+        rows = store.rows("SELECT rank FROM decisions WHERE reviewer = ? AND verdict = ?", (reviewer, status))
+    return np.array(rows, dtype=np.int64).reshape(-1)
+
+
+def _undecided(store: Store, reviewer: str | None, least: float) -> IntArray:
+    condition, parameters = ("", []) if reviewer is None else (" AND reviewer = ?", [reviewer])
+    judged = f"SELECT 1 FROM decisions AS d WHERE d.rank = edges.rank AND verdict <> 'open'{condition}"
+    rows = store.rows(f"SELECT rank FROM edges WHERE score >= ? AND NOT EXISTS ({judged})", [least, *parameters])
+    return np.array(rows, dtype=np.int64).reshape(-1)

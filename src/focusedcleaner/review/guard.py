@@ -1,9 +1,8 @@
-"""Who may speak to the page: this machine's browser, from the page itself."""
+"""Request checks: only this machine's browser, and changes only from the page itself."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
 from urllib.parse import parse_qsl, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -20,7 +19,7 @@ HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    # Not "no-referrer": browsers would then call the origin of the page's own forms "null".
+    # With "no-referrer", browsers would send "null" as the origin of the page's own forms.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -29,7 +28,7 @@ HEADERS = {
 
 
 class Refused(Exception):
-    """A request that is not answered, with the status and the reason."""
+    """A refused request, with the HTTP status and the reason."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -37,12 +36,11 @@ class Refused(Exception):
 
 
 class Guard:
-    """Lets a request through to the page, or refuses it.
+    """ASGI middleware that refuses foreign requests.
 
-    A request must name this server as its host: a foreign name that was made to point at this machine (DNS rebinding)
-    is refused. A request that changes something must come from a page of this server (Origin or Referer) and carry the
-    token that only such a page shows. Its form is read here, and handed on as ``scope["form"]``, so that nothing
-    downstream can forget to check.
+    The host of a request must be this server, which prevents DNS rebinding. A request that changes something must come
+    from this server's page (Origin or Referer) and carry the page's token. The form is parsed here and passed on as
+    ``scope["form"]``, so that no route can skip the checks.
 
     Args:
         app: the page.
@@ -55,7 +53,7 @@ class Guard:
         if port == 80:
             self.hosts |= {"127.0.0.1", "localhost"}
         self.token = secrets.token_urlsafe(32)
-        """Anew for each server: a page from before a restart has to be loaded again."""
+        """New for each server: after a restart, the page must be reloaded."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -75,7 +73,7 @@ class Guard:
                 form = await _form(Headers(scope=scope), receive)
                 self._check_token(form)
             else:
-                raise Refused(405, "only GET, HEAD and POST are answered here")
+                raise Refused(405, "only GET, HEAD and POST are allowed")
         except Refused as refused:
             await PlainTextResponse(f"{refused}\n", refused.status)(scope, receive, send)
             return
@@ -86,13 +84,13 @@ class Guard:
             raise Refused(421, f"this server answers to {' and '.join(sorted(self.hosts))} only")
 
     def _check_origin(self, headers: Headers) -> None:
-        given = headers.get("origin") or headers.get("referer") or ""
+        source = headers.get("origin") or headers.get("referer") or ""
         try:
-            parts = urlsplit(given)
+            parts = urlsplit(source)
         except ValueError:
             parts = urlsplit("")
         if parts.scheme != "http" or parts.netloc.lower() not in self.hosts:
-            raise Refused(403, "changes are taken from this server's own page only")
+            raise Refused(403, "changes are accepted only from this server's own page")
 
     def _check_token(self, form: dict[str, str]) -> None:
         if not secrets.compare_digest(form.get("token", "").encode(), self.token.encode()):
@@ -109,7 +107,7 @@ def _hardened(send: Send) -> Send:
 
 
 async def _form(headers: Headers, receive: Receive) -> dict[str, str]:
-    """The fields of a form; where one is given twice, the last."""
+    """Read the fields of a form; of a repeated field, the last one counts."""
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/x-www-form-urlencoded":
         raise Refused(415, "a form is expected")
     parts: list[bytes] = []
@@ -123,10 +121,7 @@ async def _form(headers: Headers, receive: Receive) -> dict[str, str]:
         if sum(map(len, parts)) > LARGEST_FORM:
             raise Refused(413, "the form is too large")
     try:
-        return dict(_pairs(b"".join(parts)))
+        body = b"".join(parts).decode("ascii")
+        return dict(parse_qsl(body, keep_blank_values=True, errors="strict", max_num_fields=100))
     except ValueError:
         raise Refused(400, "the form can't be read") from None
-
-
-def _pairs(body: bytes) -> Iterable[tuple[str, str]]:
-    return parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100)

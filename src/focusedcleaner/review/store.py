@@ -1,7 +1,13 @@
-"""Decisions in SQLite beside the run, each on the disk before it is acknowledged."""
+"""The decisions about a run's edges in `review.sqlite`, each on the disk before it is acknowledged.
+
+`events` is an append-only log; an undo is an event, too. `decisions` (what each reviewer says about an edge) and the
+edge's ``status`` (what all of them say together) are derived from it in the same transaction.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import math
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
@@ -14,22 +20,75 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import IntArray
+from focusedcleaner.graph import UNKNOWN, IntArray
 from focusedcleaner.io.disk import prefix_errors
-from focusedcleaner.review.schema import ensure
-from focusedcleaner.runs import Run
+from focusedcleaner.runs import REMOVED, Run
 
 FILE = "review.sqlite"
+VERSION = "1"
 Verdict = Literal["planted", "genuine", "unsure", "open"]
 Status = Literal["planted", "genuine", "unsure", "conflict", "open"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 STATUSES: tuple[Status, ...] = get_args(Status)
 LONGEST_NAME, LONGEST_NOTE = 80, 4000
 
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE edges (
+    rank INTEGER PRIMARY KEY,        -- the order in which the method removed them, from 1
+    u TEXT NOT NULL,
+    v TEXT NOT NULL,
+    names TEXT NOT NULL,             -- both names, case-folded, for searching
+    score REAL NOT NULL,
+    low INTEGER,                     -- the two classes, the smaller number first
+    high INTEGER,
+    place INTEGER NOT NULL,          -- the order after re-ranking
+    status TEXT NOT NULL DEFAULT 'open',
+    touched INTEGER NOT NULL DEFAULT 0   -- the last event about this edge
+);
+
+CREATE TABLE events (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    rank INTEGER NOT NULL REFERENCES edges (rank),
+    reviewer TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('verdict', 'note', 'undo')),
+    value TEXT NOT NULL,
+    undoes INTEGER UNIQUE REFERENCES events (id),
+    at TEXT NOT NULL
+);
+CREATE INDEX events_reviewer ON events (reviewer, kind, id);
+CREATE INDEX events_edge ON events (rank, reviewer, kind, id);
+CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
+CREATE TRIGGER events_hold BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
+
+CREATE TABLE decisions (
+    rank INTEGER NOT NULL REFERENCES edges (rank),
+    reviewer TEXT NOT NULL,
+    verdict TEXT NOT NULL CHECK (verdict IN ('planted', 'genuine', 'unsure', 'open')),
+    note TEXT NOT NULL,
+    at TEXT NOT NULL,
+    PRIMARY KEY (rank, reviewer)
+) WITHOUT ROWID;
+CREATE INDEX decisions_reviewer ON decisions (reviewer, verdict, rank);
+CREATE INDEX decisions_noted ON decisions (rank) WHERE note <> '';
+"""
+
+INDEXES = """
+CREATE INDEX edges_status ON edges (status, rank);
+CREATE INDEX edges_place ON edges (place, rank);
+CREATE INDEX edges_score ON edges (-score, rank);
+CREATE INDEX edges_touched ON edges (-touched, rank);
+CREATE INDEX edges_classes ON edges (low, high, rank);
+CREATE INDEX edges_u ON edges (u, rank);
+CREATE INDEX edges_v ON edges (v, rank);
+"""
+"""Created after the edges are inserted: one sort per index instead of a search per edge."""
+
 
 @dataclass(frozen=True)
 class Decision:
-    """What one reviewer says of an edge now."""
+    """What one reviewer says about an edge."""
 
     reviewer: str
     verdict: Verdict
@@ -37,10 +96,10 @@ class Decision:
     at: str
 
 
-def together(verdicts: Sequence[Verdict]) -> Status:
-    """What several reviewers say of an edge: planted against genuine is a conflict, and unsure yields to either.
+def combined_status(verdicts: Sequence[Verdict]) -> Status:
+    """Combine several reviewers' verdicts: planted and genuine are a conflict, and unsure yields to either.
 
-    >>> together(["unsure", "planted"]), together(["planted", "genuine"]), together(["open"])
+    >>> combined_status(["unsure", "planted"]), combined_status(["planted", "genuine"]), combined_status(["open"])
     ('planted', 'conflict', 'open')
     """
     if "planted" in verdicts and "genuine" in verdicts:
@@ -49,23 +108,26 @@ def together(verdicts: Sequence[Verdict]) -> Status:
 
 
 def checked_reviewer(name: str) -> str:
-    """A reviewer's name without surplus space, or an `InputError`."""
+    """Return a reviewer's name without surplus spaces, or raise `InputError`."""
     tidy = " ".join(name.split())
     if not tidy or len(tidy) > LONGEST_NAME or not tidy.isprintable():
-        raise InputError(f"a reviewer's name has 1 to {LONGEST_NAME} characters that can be seen")
+        raise InputError(f"a reviewer's name has 1 to {LONGEST_NAME} printable characters")
     return tidy
 
 
+# Opening -------------------------------------------------------------------------------------------------------------
+
+
 @contextmanager
-def opened(run: Run, classes: IntArray) -> Iterator[Store]:
-    """Open the run's store, made where it is not there yet.
+def open_store(run: Run, classes: IntArray) -> Iterator[Store]:
+    """Open the store of a run; it is created if there is none.
 
     Args:
         run: the run, complete or interrupted.
-        classes: R × 2 classes of the edges' ends, −1 where unknown; kept when the store is made.
+        classes: R × 2 classes of the edges' ends, −1 where unknown; saved when the store is created.
 
     Raises:
-        InputError: the store is another run's, is damaged or can't be written.
+        InputError: the store belongs to another run, is damaged or can't be written.
     """
     path = run.path / FILE
     with prefix_errors(path):
@@ -78,10 +140,10 @@ def opened(run: Run, classes: IntArray) -> Iterator[Store]:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
-            connection.execute("PRAGMA cache_size = -32768")  # KiB, so that 100,000 edges and their indexes fit
+            connection.execute("PRAGMA cache_size = -32768")  # KiB: room for 100,000 edges and their indexes
             connection.create_function("casefold", 1, str.casefold, deterministic=True)
             with store.transaction():
-                ensure(connection, run, classes)
+                _check_or_fill(connection, run, classes)
         except sqlite3.Error as error:
             connection.close()
             raise InputError(f"can't be used as a review: {error}") from None
@@ -94,8 +156,64 @@ def opened(run: Run, classes: IntArray) -> Iterator[Store]:
         store.close()
 
 
+def _check_or_fill(connection: sqlite3.Connection, run: Run, classes: IntArray) -> None:
+    """Insert the run's edges into an empty database, or check that a filled one belongs to this run."""
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if not tables:
+        _fill(connection, run, classes)
+        return
+    if "meta" not in tables:
+        raise InputError("is not a review: it is a database of something else")
+    meta = dict(connection.execute("SELECT key, value FROM meta"))
+    if meta.get("version") != VERSION:
+        raise InputError(f"was made by another version of focusedcleaner (format {meta.get('version')}, not {VERSION})")
+    if meta.get("run") != fingerprint(run):
+        raise InputError(
+            f"belongs to another run: {REMOVED} has changed since the review. Restore it, or move the review away"
+        )
+
+
+def fingerprint(run: Run) -> str:
+    """Return a hash of the list of removed edges and of the input graph."""
+    digest = hashlib.sha256((run.path / REMOVED).read_bytes())
+    digest.update(str(run.record["input"].get("fingerprint")).encode())
+    return digest.hexdigest()
+
+
+def _fill(connection: sqlite3.Connection, run: Run, classes: IntArray) -> None:
+    for statement in _statements(TABLES):
+        connection.execute(statement)
+    connection.executemany("INSERT INTO meta VALUES (?, ?)", [("version", VERSION), ("run", fingerprint(run))])
+    connection.executemany(
+        "INSERT INTO edges (rank, u, v, names, score, low, high, place) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        _rows(run, classes),
+    )
+    for statement in _statements(INDEXES):
+        connection.execute(statement)
+
+
+def _statements(script: str) -> Iterator[str]:
+    """Split a script into statements; sqlite3's executescript would commit the transaction."""
+    statement = ""
+    for line in script.splitlines():
+        statement += f"{line}\n"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _rows(run: Run, classes: IntArray) -> Iterator[tuple[object, ...]]:
+    for row, (u, v) in enumerate(run.removed.tolist()):
+        names = str(run.graph.name(u)), str(run.graph.name(v))
+        score = float(run.scores[row])
+        pair = classes[row]
+        low, high = (None, None) if UNKNOWN in pair else (int(pair.min()), int(pair.max()))
+        folded = "\n".join(names).casefold()
+        yield row + 1, *names, folded, -math.inf if math.isnan(score) else score, low, high, row + 1
+
+
 class Store:
-    """The reviews of one run. Several threads, and several processes, may use it at once."""
+    """The decisions about one run; several threads and processes may use it at the same time."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
@@ -108,7 +226,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of what is done inside, on the disk, or none of it."""
+        """Commit everything done inside to the disk, or nothing."""
         with self._lock:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -119,57 +237,62 @@ class Store:
             self._connection.execute("COMMIT")
 
     def rows(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Every row that a query finds."""
+        """Return all rows of a query."""
         with self._lock:
             return self._connection.execute(query, parameters).fetchall()
 
     # Writing ---------------------------------------------------------------------------------------------------------
 
     def decide(self, rank: int, reviewer: str, verdict: Verdict, note: str | None = None) -> None:
-        """Record a verdict, and the note where one is given; the same as before is no event.
+        """Record a verdict, and a note if there is one; an unchanged value adds no event.
 
         Raises:
-            InputError: there is no such edge or verdict, or the note is too long.
+            InputError: the edge or the verdict does not exist, or the note is too long.
         """
         if verdict not in VERDICTS:
             raise InputError(f"a verdict is {', '.join(VERDICTS)}, not {verdict!r}")
         with self.transaction():
-            before = self._decision(rank, reviewer)
+            before = self._existing(rank, reviewer)
             if before.verdict != verdict:
                 self._append(rank, reviewer, "verdict", verdict)
             self._write_note(before, rank, note)
 
     def write_note(self, rank: int, reviewer: str, note: str) -> None:
-        """Record a note; the verdict stays."""
+        """Record a note and keep the verdict."""
         with self.transaction():
-            self._write_note(self._decision(rank, reviewer), rank, note)
+            self._write_note(self._existing(rank, reviewer), rank, note)
 
     def undo(self, reviewer: str) -> int | None:
-        """Take the reviewer's last verdict back that still stands; its rank, or None where there is none."""
+        """Undo the reviewer's last standing verdict; return the edge's rank, or None if there is none."""
         with self.transaction():
-            found = self.rows(
-                "SELECT id, rank FROM events AS given WHERE reviewer = ? AND kind = 'verdict'"
-                " AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = given.id) ORDER BY id DESC LIMIT 1",
+            verdicts = self.rows(
+                "SELECT id, rank FROM events AS event WHERE reviewer = ? AND kind = 'verdict'"
+                " AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = event.id) ORDER BY id DESC LIMIT 1",
                 (reviewer,),
             )
-            if not found:
+            if not verdicts:
                 return None
-            event, rank = found[0]
+            event, rank = verdicts[0]
             self._append(rank, reviewer, "undo", "", undoes=event)
             return int(rank)
 
     def reorder(self, places: Sequence[tuple[int, int]], about: str | None) -> None:
-        """Give edges their places in the re-ranked order.
+        """Save the re-ranked order.
 
         Args:
             places: (place, rank) of each edge that moves.
-            about: how the order changed, as JSON; None where it is the original order again.
+            about: a description of the change as JSON; None for the original order.
         """
         with self.transaction():
             self._connection.executemany("UPDATE edges SET place = ? WHERE rank = ? AND place <> ?1", places)
             self._connection.execute("DELETE FROM meta WHERE key = 'rerank'")
             if about is not None:
                 self._connection.execute("INSERT INTO meta VALUES ('rerank', ?)", (about,))
+
+    def _existing(self, rank: int, reviewer: str) -> Decision:
+        if not self.rows("SELECT 1 FROM edges WHERE rank = ?", (rank,)):
+            raise InputError(f"there is no edge {rank}")
+        return self.decision(rank, reviewer)
 
     def _write_note(self, before: Decision, rank: int, note: str | None) -> None:
         if note is None:
@@ -181,7 +304,7 @@ class Store:
             self._append(rank, before.reviewer, "note", tidy)
 
     def _append(self, rank: int, reviewer: str, kind: str, value: str, undoes: int | None = None) -> None:
-        """Append an event, and let what follows from the log follow."""
+        """Append an event and update everything derived from the log."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         event = self._connection.execute(
             "INSERT INTO events (rank, reviewer, kind, value, undoes, at) VALUES (?, ?, ?, ?, ?, ?)",
@@ -194,60 +317,61 @@ class Store:
         )  # fmt: skip
         verdicts = [verdict for (verdict,) in self.rows("SELECT verdict FROM decisions WHERE rank = ?", (rank,))]
         self._connection.execute(
-            "UPDATE edges SET status = ?, touched = ? WHERE rank = ?", (together(verdicts), event, rank)
+            "UPDATE edges SET status = ?, touched = ? WHERE rank = ?", (combined_status(verdicts), event, rank)
         )
 
     def _standing(self, rank: int, reviewer: str, kind: str) -> str:
-        """The last value of a kind that was not undone, empty where there is none."""
-        found = self.rows(
-            "SELECT value FROM events AS given WHERE rank = ? AND reviewer = ? AND kind = ?"
-            " AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = given.id) ORDER BY id DESC LIMIT 1",
+        """The last value of a kind that was not undone; empty if there is none."""
+        values = self.rows(
+            "SELECT value FROM events AS event WHERE rank = ? AND reviewer = ? AND kind = ?"
+            " AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = event.id) ORDER BY id DESC LIMIT 1",
             (rank, reviewer, kind),
         )
-        return str(found[0][0]) if found else ""
+        return str(values[0][0]) if values else ""
 
     # Reading ---------------------------------------------------------------------------------------------------------
 
-    def _decision(self, rank: int, reviewer: str) -> Decision:
-        if not self.rows("SELECT 1 FROM edges WHERE rank = ?", (rank,)):
-            raise InputError(f"there is no edge {rank}")
-        mine = [decision for decision in self.decisions(rank) if decision.reviewer == reviewer]
-        return mine[0] if mine else Decision(reviewer, "open", "", "")
+    def decision(self, rank: int, reviewer: str) -> Decision:
+        """Return what a reviewer says about an edge; the verdict is open if the reviewer has not judged it."""
+        return next(
+            (decision for decision in self.decisions(rank) if decision.reviewer == reviewer),
+            Decision(reviewer, "open", "", ""),
+        )
 
     def decisions(self, rank: int) -> list[Decision]:
-        """What each reviewer says of an edge, by their names."""
-        found = self.rows("SELECT reviewer, verdict, note, at FROM decisions WHERE rank = ? ORDER BY reviewer", (rank,))
-        return [Decision(*row) for row in found]
+        """Return what each reviewer says about an edge, sorted by name."""
+        rows = self.rows("SELECT reviewer, verdict, note, at FROM decisions WHERE rank = ? ORDER BY reviewer", (rank,))
+        return [Decision(*row) for row in rows]
 
     def size(self) -> int:
-        """How many edges there are."""
+        """Return the number of edges."""
         return int(self.rows("SELECT COUNT(*) FROM edges")[0][0])
 
     def last_event(self) -> int:
-        """The number of the last event: what follows from the log can't have changed while this has not."""
+        """Return the number of the last event; while it is the same, no decision has changed."""
         return int(self.rows("SELECT COALESCE(MAX(id), 0) FROM events")[0][0])
 
     def counts(self) -> dict[Status, int]:
-        """How many edges there are of each status."""
-        found = dict(self.rows("SELECT status, COUNT(*) FROM edges GROUP BY status"))
-        return {status: found.get(status, 0) for status in STATUSES}
+        """Return the number of edges of each status."""
+        counts = dict(self.rows("SELECT status, COUNT(*) FROM edges GROUP BY status"))
+        return {status: counts.get(status, 0) for status in STATUSES}
 
     def judged(self) -> dict[Status, IntArray]:
-        """The ranks of the edges that somebody judged, for each status but open."""
-        # A row for each status: fetching one for each edge would take several times as long.
-        found = dict(self.rows("SELECT status, group_concat(rank) FROM edges WHERE status <> 'open' GROUP BY status"))
+        """Return the ranks of the judged edges, for each status but open."""
+        # One row per status: fetching one row per edge takes several times as long.
+        ranks = dict(self.rows("SELECT status, group_concat(rank) FROM edges WHERE status <> 'open' GROUP BY status"))
         return {
-            status: np.sort(np.fromstring(found.get(status, ""), dtype=np.int64, sep=","))
+            status: np.sort(np.fromstring(ranks.get(status, ""), dtype=np.int64, sep=","))
             for status in STATUSES
             if status != "open"
         }
 
     def reviewers(self) -> dict[str, int]:
-        """Who took part, and how many verdicts of each stand."""
-        found = self.rows("SELECT reviewer, SUM(verdict <> 'open') FROM decisions GROUP BY reviewer ORDER BY reviewer")
-        return {reviewer: int(standing) for reviewer, standing in found}
+        """Return the reviewers, with the number of each one's standing verdicts."""
+        rows = self.rows("SELECT reviewer, SUM(verdict <> 'open') FROM decisions GROUP BY reviewer ORDER BY reviewer")
+        return {reviewer: int(standing) for reviewer, standing in rows}
 
     def reranking(self) -> str | None:
-        """How the order changed at the last re-ranking, as JSON; None where the order is the original one."""
-        found = self.rows("SELECT value FROM meta WHERE key = 'rerank'")
-        return str(found[0][0]) if found else None
+        """Return the description of the last re-ranking as JSON; None if the order is the original one."""
+        rows = self.rows("SELECT value FROM meta WHERE key = 'rerank'")
+        return str(rows[0][0]) if rows else None

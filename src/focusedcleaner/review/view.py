@@ -1,4 +1,4 @@
-"""Which edges are looked at, and in which order: a page at a time, by keys that have an index."""
+"""The list of edges: filters, orders and pages, as queries that use an index."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ STATES = {
     "noted": "with a note",
 }
 ORDERS = {
-    "rank": ("the method's order", "edges.rank"),
+    "rank": ("method's order", "edges.rank"),
     "reranked": ("re-ranked order", "edges.place"),
     "score": ("highest score first", "-edges.score"),
-    "recent": ("judged last first", "-edges.touched"),
+    "recent": ("latest verdict first", "-edges.touched"),
 }
 
 
@@ -37,12 +37,12 @@ class Line:
     score: float
     status: Status
     verdict: Verdict
-    """What the reviewer who looks at the list says."""
+    """The verdict of the reviewer who looks at the list."""
 
 
 @dataclass(frozen=True)
 class View:
-    """A filter and an order, as they stand in the page's address.
+    """A filter and an order, as in the page's address.
 
     >>> View(state="open", by="ann", text="bob").query(edge=7)
     'state=open&by=ann&text=bob&edge=7'
@@ -50,16 +50,16 @@ class View:
 
     state: str = "all"
     by: str = ""
-    """Whose verdicts the state is about; empty for all reviewers together."""
+    """The reviewer whose verdicts the state refers to; empty for all reviewers together."""
     classes: str = ""
-    """Two class numbers, as ``2-6``; empty for all."""
+    """Two class numbers such as ``2-6``; empty for all."""
     text: str = ""
-    """Part of a node's name or of a note; in double quotes, a node's whole name."""
+    """Part of a node's name or of a note, or a whole name in double quotes."""
     sort: str = "rank"
 
     @classmethod
     def of(cls, parameters: Mapping[str, str]) -> View:
-        """The view that an address asks for."""
+        """Return the view for the parameters of an address."""
         view = cls(**{part.name: str(parameters.get(part.name, part.default)).strip() for part in fields(cls)})
         if view.state not in STATES:
             raise InputError(f"there is no filter {view.state!r}")
@@ -69,11 +69,10 @@ class View:
         return view
 
     def query(self, **more: object) -> str:
-        """The view as the query of an address, without what is as usual."""
-        mine = {
-            part.name: getattr(self, part.name) for part in fields(self) if getattr(self, part.name) != part.default
-        }
-        return urlencode({**mine, **more})
+        """Return the view as the query of an address, without default values."""
+        values = {part.name: getattr(self, part.name) for part in fields(self)}
+        changed = {part.name: values[part.name] for part in fields(self) if values[part.name] != part.default}
+        return urlencode({**changed, **more})
 
     def _pair(self) -> tuple[int, int] | None:
         if not self.classes:
@@ -83,14 +82,12 @@ class View:
             raise InputError(f"a pair of classes is written 2-6, not {self.classes!r}")
         return int(low), int(high)
 
-    # In SQL ----------------------------------------------------------------------------------------------------------
-
     @property
     def key(self) -> str:
         return ORDERS[self.sort][1]
 
     def where(self) -> tuple[str, list[Any]]:
-        """The condition on a row of ``edges``, and its parameters."""
+        """Return the SQL condition on a row of ``edges``, and its parameters."""
         conditions, parameters = ["1"], []
         for condition, values in (self._state_condition(), self._classes_condition(), self._text_condition()):
             if condition:
@@ -99,14 +96,14 @@ class View:
         return " AND ".join(conditions), parameters
 
     def _state_condition(self) -> tuple[str, list[Any]]:
-        whose, name = (" AND d.reviewer = ?", [self.by]) if self.by else ("", [])
-        mine = f"EXISTS (SELECT 1 FROM decisions AS d WHERE d.rank = edges.rank{whose} AND "
+        by, name = (" AND d.reviewer = ?", [self.by]) if self.by else ("", [])
+        decided = f"EXISTS (SELECT 1 FROM decisions AS d WHERE d.rank = edges.rank{by} AND "
         if self.state == "noted":
-            return f"{mine}d.note <> '')", name
+            return f"{decided}d.note <> '')", name
         if self.by and self.state == "open":
-            return f"NOT {mine}d.verdict <> 'open')", name
+            return f"NOT {decided}d.verdict <> 'open')", name
         if self.by and self.state in ("planted", "genuine", "unsure"):
-            return f"{mine}d.verdict = ?)", [*name, self.state]
+            return f"{decided}d.verdict = ?)", [*name, self.state]
         return ("status = ?", [self.state]) if self.state in STATUSES else ("", [])
 
     def _classes_condition(self) -> tuple[str, list[Any]]:
@@ -123,72 +120,65 @@ class View:
         return f"instr(names, ?) OR rank IN ({noted})", [text.casefold()] * 2
 
 
+def at_node(name: str) -> str:
+    """Return the query for all edges of a node."""
+    return View(text=f'"{name}"').query()
+
+
 def size(store: Store, view: View) -> int:
-    """How many edges there are in a view."""
+    """Return the number of edges in a view."""
     where, parameters = view.where()
     return int(store.rows(f"SELECT COUNT(*) FROM edges WHERE {where}", parameters)[0][0])
 
 
 def lines(store: Store, view: View, reviewer: str, *, start: int, most: int) -> list[Line]:
-    """Some edges of a view.
-
-    Args:
-        store: where they are.
-        view: the filter and the order.
-        reviewer: whose verdicts are shown.
-        start: how many to skip.
-        most: how many to take.
-    """
+    """Return up to ``most`` edges of a view from position ``start``, with one reviewer's verdicts."""
     where, parameters = view.where()
-    # The ranks first, from an index: rows that are skipped are not looked at.
+    # Ranks first, from an index, so that skipped rows are not read.
     chosen = f"SELECT rank FROM edges WHERE {where} ORDER BY {view.key}, edges.rank LIMIT ? OFFSET ?"
-    found = store.rows(
+    rows = store.rows(
         f"SELECT edges.rank, u, v, score, status, COALESCE(verdict, 'open') FROM ({chosen}) AS chosen"
         " JOIN edges ON edges.rank = chosen.rank"
         " LEFT JOIN decisions ON decisions.rank = edges.rank AND decisions.reviewer = ?"
         f" ORDER BY {view.key}, edges.rank",
         [*parameters, most, start, reviewer],
     )
-    return [Line(*row) for row in found]
+    return [Line(*row) for row in rows]
 
 
 def before(store: Store, view: View, rank: int) -> int:
-    """How many edges of a view stand before an edge, which need not be in the view itself."""
+    """Return the number of a view's edges before an edge, which need not be in the view."""
     where, parameters = view.where()
     query = f"SELECT COUNT(*) FROM edges WHERE {where} AND ({view.key}, edges.rank) < ({_key_of(view)}, ?)"
     return int(store.rows(query, [*parameters, rank, rank])[0][0])
 
 
 def following(store: Store, view: View, rank: int) -> int | None:
-    """The edge of a view that stands behind an edge."""
+    """Return the next edge of a view after an edge."""
     return _beside(store, view, rank, ">", "")
 
 
 def preceding(store: Store, view: View, rank: int) -> int | None:
-    """The edge of a view that stands before an edge."""
+    """Return the last edge of a view before an edge."""
     return _beside(store, view, rank, "<", " DESC")
 
 
 def _beside(store: Store, view: View, rank: int, side: str, direction: str) -> int | None:
     where, parameters = view.where()
-    found = store.rows(
+    rows = store.rows(
         f"SELECT rank FROM edges WHERE {where} AND ({view.key}, edges.rank) {side} ({_key_of(view)}, ?)"
         f" ORDER BY {view.key}{direction}, edges.rank{direction} LIMIT 1",
         [*parameters, rank, rank],
     )
-    return int(found[0][0]) if found else None
+    return int(rows[0][0]) if rows else None
 
 
 def _key_of(view: View) -> str:
-    """The key of the edge whose rank is the parameter."""
+    """The sort key of the edge whose rank is the parameter."""
     return f"(SELECT {view.key.replace('edges.', 'own.')} FROM edges AS own WHERE own.rank = ?)"
 
 
 def class_pairs(store: Store) -> list[tuple[int, int, int]]:
-    """Which two classes the edges join, and how many edges: (low, high, count), the most frequent first."""
-    return [
-        (low, high, count)
-        for low, high, count in store.rows(
-            "SELECT low, high, COUNT(*) FROM edges WHERE low IS NOT NULL GROUP BY low, high ORDER BY 3 DESC, 1, 2"
-        )
-    ]
+    """Return the pairs of classes that edges join, as (low, high, number of edges), the most frequent first."""
+    query = "SELECT low, high, COUNT(*) FROM edges WHERE low IS NOT NULL GROUP BY low, high ORDER BY 3 DESC, 1, 2"
+    return [(low, high, count) for low, high, count in store.rows(query)]

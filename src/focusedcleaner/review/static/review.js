@@ -1,6 +1,6 @@
 "use strict";
 
-// The page works without this script, with plain forms and links. Here they are answered in place, and keys press them.
+// The page works without this script. With it, forms and links update the page in place and have keyboard shortcuts.
 
 const status = document.getElementById("status");
 const alertLine = document.getElementById("alert");
@@ -8,9 +8,9 @@ const keys = document.getElementById("keys");
 let busy = false;
 let shown = "";
 
-function say(told, wrong) {
-  status.textContent = told;
-  alertLine.textContent = wrong;
+function announce(message, error) {
+  status.textContent = message;
+  alertLine.textContent = error;
 }
 
 function noteForm() {
@@ -19,7 +19,7 @@ function noteForm() {
 }
 
 async function swap(url, form) {
-  if (busy) return; // what was pressed meanwhile was meant for an edge that nobody has seen yet
+  if (busy) return; // a key pressed meanwhile was meant for the previous edge
   busy = true;
   document.body.classList.add("waiting");
   try {
@@ -35,7 +35,7 @@ async function swap(url, form) {
     if (response.ok) visit(withoutAfter(response.url));
   } catch (error) {
     const lost = error instanceof TypeError;
-    say("", lost ? "Not saved: the server does not answer. Start it again, then load this page anew." : error.message);
+    announce("", lost ? "Not saved: the server does not respond. Restart it, then reload this page." : error.message);
   } finally {
     busy = false;
     document.body.classList.remove("waiting");
@@ -59,7 +59,7 @@ function show(fresh) {
   document.getElementById("page").replaceWith(page);
   document.title = fresh.title;
   const where = fresh.title.split(" · ")[0];
-  say(page.dataset.told ? `${page.dataset.told}. ${where}` : where, page.dataset.alert);
+  announce(page.dataset.message ? `${page.dataset.message}. ${where}` : where, page.dataset.alert);
   const again = focused && document.getElementById(focused);
   if (again) again.focus({ preventScroll: true });
 }
@@ -97,7 +97,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 window.addEventListener("popstate", () => {
-  if (location.search !== shown) swap(location.href); // else a link led to a part of this page
+  if (location.search !== shown) swap(location.href); // otherwise a link to a part of this page was followed
 });
 
 window.addEventListener("pagehide", () => {

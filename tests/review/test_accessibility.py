@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from focusedcleaner.review.page import Review
-from tests.review.browsing import at, looking
+from tests.review.browser_pages import at, looking
 
 NAMELESS = """
 [...document.querySelectorAll("input:not([type=hidden]), select, textarea, button, a[href]")].filter((one) => {

@@ -1,4 +1,4 @@
-"""Small runs to be reviewed, and the page over them."""
+"""Small sample runs, with a store, a review page and a client for each."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from starlette.testclient import TestClient
 
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.graph import FloatArray, Graph, IntArray
-from focusedcleaner.review import Store, opened
-from focusedcleaner.review.app import application
+from focusedcleaner.review import Store, open_store
 from focusedcleaner.review.classes import Classes, all_classes, classes_of_ends, known_classes
+from focusedcleaner.review.edge_details import EdgeDetails
 from focusedcleaner.review.page import Review
-from focusedcleaner.review.portrait import EdgeDetails
+from focusedcleaner.review.server import application
 from focusedcleaner.runs import Run, read_run, write_run
 from focusedcleaner.sanitizers import FocusedCleaner
 
@@ -66,8 +66,8 @@ def a_run(path: Path, graph: Graph | None = None, edges: int = 40) -> Run:
     return read_run(path)
 
 
-def made_up(path: Path, graph: Graph, removed: IntArray, scores: FloatArray, **evidence: NDArray[Any]) -> Run:
-    """A run that no method made, without its files but the one that a store is bound to."""
+def bare_run(path: Path, graph: Graph, removed: IntArray, scores: FloatArray, **evidence: NDArray[Any]) -> Run:
+    """A run with these edges; its folder holds only `removed.csv`, which a store is bound to."""
     path.mkdir()
     (path / "removed.csv").write_text("made up")
     return Run(
@@ -87,7 +87,7 @@ def large_run(path: Path, edges: int) -> Run:
     rng = np.random.default_rng(0)
     nodes = edges // 2
     graph = Graph.from_pairs(nodes, rng.integers(0, nodes, (2 * edges, 2)), labels=rng.integers(0, 4, nodes))
-    return made_up(
+    return bare_run(
         path,
         graph,
         rng.permutation(graph.edges)[:edges],
@@ -99,14 +99,14 @@ def large_run(path: Path, edges: int) -> Run:
 
 @contextmanager
 def a_store(run: Run) -> Iterator[Store]:
-    with opened(run, classes_of_ends(run, known_classes(run.graph))) as store:
+    with open_store(run, classes_of_ends(run, known_classes(run.graph))) as store:
         yield store
 
 
 @contextmanager
 def a_review(run: Run, classes: Classes | None = None) -> Iterator[Review]:
     classes = all_classes(run.graph) if classes is None else classes
-    with opened(run, classes_of_ends(run, classes)) as store:
+    with open_store(run, classes_of_ends(run, classes)) as store:
         yield Review(store, EdgeDetails(run, classes))
 
 

@@ -1,4 +1,4 @@
-"""Debian's chromium, looking at a review page."""
+"""The review page in Debian's chromium."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from typing import Any
 import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect
 
-from focusedcleaner.review.app import application
 from focusedcleaner.review.page import Review
-from focusedcleaner.review.server import listening
+from focusedcleaner.review.server import application, listen
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
@@ -35,7 +34,7 @@ PATIENCE = 20_000
 @contextmanager
 def served(review: Review) -> Iterator[str]:
     """The page on a port of its own, for as long as it is needed."""
-    listener = listening(0)
+    listener = listen(0)
     port = listener.getsockname()[1]
     app = application(review, port=port, reviewer="ann", title="RUN")
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))

@@ -1,0 +1,188 @@
+"""Everything that the review page shows about one edge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from focusedcleaner.formatting import readable, why
+from focusedcleaner.graph import FloatArray, Graph, IntArray
+from focusedcleaner.report.neighbourhood import drawing, neighbourhood
+from focusedcleaner.report.svg import mark
+from focusedcleaner.review.classes import Classes
+from focusedcleaner.runs import Run
+
+ATTRIBUTES = 10
+_LIKELIEST = 3
+
+FACTS = {
+    "planted": ("Probability of being planted", "What self-attack estimated. Larger is more suspicious."),
+    "meta_gradient": ("Meta-gradient", "How fast the model's loss falls if this edge goes. Larger is more suspicious."),
+    "victim_score": ("Victim score", "How likely the detector finds this node a victim. Larger is more suspicious."),
+    "class_agreement": ("Class agreement", "How likely both ends have the same class. Smaller is more suspicious."),
+    "link_probability": (
+        "Link probability",
+        "How likely this edge is to a link predictor. Smaller is more suspicious.",
+    ),
+    "common_neighbours": ("Common neighbours", "Nodes joined to both ends. Planted edges rarely have any."),
+    "degree": ("Neighbours", "Number of edges of this node in the input graph."),
+    "attribute_similarity": ("Attribute similarity", "Cosine of the two rows of attributes: 1 for the same direction."),
+}
+"""Title and meaning of each column of evidence; other columns are shown under their own names."""
+
+
+class EdgeDetails:
+    """Looks up the details of a run's edges; data about the whole graph is computed once.
+
+    Args:
+        run: the run.
+        classes: of all nodes, for pictures and known labels.
+    """
+
+    def __init__(self, run: Run, classes: Classes) -> None:
+        self.run = run
+        self.classes = classes
+
+    @cached_property
+    def graph(self) -> Graph:
+        return self.run.poisoned
+
+    @cached_property
+    def _adjacency(self) -> sp.csr_array:
+        return self.graph.adjacency()
+
+    @cached_property
+    def _flagged(self) -> sp.csr_array:
+        """The flagged edges, as an upper triangle."""
+        u, v = self.run.removed.reshape(-1, 2).T
+        nodes = self.graph.num_nodes
+        return sp.coo_array((np.ones(len(u), dtype=np.int8), (u, v)), shape=(nodes, nodes)).tocsr()
+
+    @cached_property
+    def _flagged_degrees(self) -> IntArray:
+        return np.bincount(self.run.removed.ravel(), minlength=self.graph.num_nodes)
+
+    @cached_property
+    def _deviations(self) -> FloatArray:
+        """The standard deviation of each attribute, 1 for a constant one."""
+        attributes = self.graph.attributes
+        assert attributes is not None
+        mean = np.asarray(attributes.mean(axis=0)).ravel()
+        square = np.asarray(attributes.multiply(attributes).mean(axis=0)).ravel()
+        deviation = np.sqrt(np.maximum(square - mean**2, 0))
+        return np.where(deviation > 0, deviation, 1.0)
+
+    def details(self, rank: int, *, hops: int = 2, most: int = 60) -> dict[str, Any]:
+        """Return what the page shows about an edge, its ``rank``, ``score`` and ``why`` and
+
+        - ``ends``: for each node its ``name``, known class (``label``), likeliest classes by the evidence
+          (``predictions``, with probabilities) and number of ``flagged`` edges;
+        - ``facts``: the evidence: ``name``, ``meaning``, and one value for the edge or one for each end;
+        - ``attributes``: those that differ most: ``name``, both ``values`` and the lengths of the bars;
+          ``shared`` and ``own``: how many attributes both nodes have, or only one of them;
+        - ``picture`` of the neighbourhood, and the ``marks`` of the classes in it.
+
+        Args:
+            rank: from 1.
+            hops: size of the neighbourhood in the picture.
+            most: largest number of nodes in the picture.
+        """
+        row = rank - 1
+        u, v = (int(node) for node in self.run.removed[row])
+        around = neighbourhood(self.graph, u, v, hops=hops, most=most, adjacency=self._adjacency)
+        near = self._flagged[around.nodes].tocoo()
+        flagged = np.column_stack([around.nodes[near.row], near.col])
+        classes = self.classes
+        return {
+            "rank": rank,
+            "score": float(self.run.scores[row]),
+            "why": self.why(rank),
+            "ends": (self._end(u, row, "u"), self._end(v, row, "v")),
+            "facts": _facts(self.run.evidence, row),
+            **self._attributes(u, v),
+            "picture": drawing(
+                self.graph, around, classes.numbers, known=classes.known, flagged=flagged, width=620, height=400
+            ),
+            "marks": [mark(self.graph, int(number)) for number in np.unique(classes.numbers[around.nodes])],
+        }
+
+    def why(self, rank: int) -> str:
+        """Return the evidence as a sentence."""
+        row = rank - 1
+        return why(self.graph, self.run.evidence, self.run.scores, row, self.run.removed[row].tolist())
+
+    def _end(self, node: int, row: int, end: str) -> dict[str, Any]:
+        distributions = self.run.evidence.get(f"classes_{end}")
+        predictions = []
+        if distributions is not None and distributions.ndim == 2:
+            likeliest = np.argsort(-distributions[row], kind="stable")[:_LIKELIEST]
+            predictions = [(mark(self.graph, int(one)), float(distributions[row, one])) for one in likeliest]
+        return {
+            "name": str(self.graph.name(node)),
+            "label": mark(self.graph, int(self.classes.numbers[node])) if self.classes.known[node] else None,
+            "predictions": predictions,
+            "flagged": int(self._flagged_degrees[node]),
+        }
+
+    def _attributes(self, u: int, v: int) -> dict[str, Any]:
+        """The attributes that differ most, in standard deviations, and how many are shared or belong to one node."""
+        attributes = self.graph.attributes
+        if attributes is None:
+            return {"attributes": [], "shared": 0, "own": (0, 0)}
+        rows = [attributes[[node]].tocoo() for node in (u, v)]
+        columns = np.unique(np.concatenate([row.col for row in rows]))
+        values = np.zeros((2, len(columns)))
+        for end, row in enumerate(rows):
+            values[end, np.searchsorted(columns, row.col)] = row.data
+        apart = np.abs(values[0] - values[1]) / self._deviations[columns]
+        widths = np.abs(values) / np.maximum(np.abs(values).max(axis=0), 1e-300)
+        most = [place for place in np.lexsort((columns, -apart))[:ATTRIBUTES] if apart[place] > 0]
+        has = values != 0
+        return {
+            "attributes": [
+                {
+                    "name": self._attribute_name(int(columns[place])),
+                    "values": tuple(values[:, place].tolist()),
+                    "widths": tuple(widths[:, place].tolist()),
+                }
+                for place in most
+            ],
+            "shared": int(has.all(axis=0).sum()),
+            "own": (int((has[0] & ~has[1]).sum()), int((has[1] & ~has[0]).sum())),
+        }
+
+    def _attribute_name(self, number: int) -> str:
+        names = self.graph.attribute_names
+        return f"attribute {number}" if names is None else readable(names[number], 60)
+
+
+def _facts(evidence: Mapping[str, NDArray[np.float64]], row: int) -> list[dict[str, Any]]:
+    """One fact per scalar column; the columns of the two ends make one fact."""
+    facts = []
+    for name, column in evidence.items():
+        stem, _, end = name.rpartition("_")
+        paired = end in ("u", "v") and f"{stem}_u" in evidence and f"{stem}_v" in evidence
+        if column.ndim != 1 or (paired and end == "v"):
+            continue
+        columns = (column, evidence[f"{stem}_v"]) if paired else (column,)
+        key = stem if paired else name
+        title, meaning = FACTS.get(key, (readable(key.replace("_", " ").capitalize()), ""))
+        values = tuple(figure(float(one[row])) for one in columns)
+        facts.append({"name": title, "meaning": meaning, "values": values})
+    return facts
+
+
+def figure(value: float) -> str:
+    """Format a number with three digits; whole numbers stay whole.
+
+    >>> figure(0.0108588), figure(12.0), figure(12345.6)
+    ('0.0109', '12', '12,346')
+    """
+    if np.isfinite(value) and value == int(value):
+        return f"{int(value):,}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
