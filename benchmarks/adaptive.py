@@ -16,7 +16,7 @@ from benchmarks.common import Results, Section, ended, fill, only_asked
 from focusedcleaner.attacks import Poisoning, attack
 from focusedcleaner.classifiers import classifier
 from focusedcleaner.experiments.cells import Source
-from focusedcleaner.experiments.sources import clean_graph
+from focusedcleaner.experiments.graphs import clean_graph
 from focusedcleaner.graph import Graph
 from focusedcleaner.sanitizers import SelfAttack, sanitizer
 from focusedcleaner.scoring import score

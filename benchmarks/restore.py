@@ -15,7 +15,7 @@ from benchmarks.common import Results, Section, ended, fill, only_asked
 from focusedcleaner.attacks import attack
 from focusedcleaner.classifiers import classifier
 from focusedcleaner.experiments.cells import Source
-from focusedcleaner.experiments.sources import clean_graph
+from focusedcleaner.experiments.graphs import clean_graph
 from focusedcleaner.graph import Graph, IntArray
 from focusedcleaner.restore import missing_edges
 from focusedcleaner.sanitizers import sanitizer

@@ -20,7 +20,7 @@ from focusedcleaner.attacks import Dice, Poisoning, attack
 from focusedcleaner.classifiers import classifier
 from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.experiments.cells import Source
-from focusedcleaner.experiments.sources import clean_graph
+from focusedcleaner.experiments.graphs import clean_graph
 from focusedcleaner.graph import Graph, IntArray
 from focusedcleaner.sanitizers import SelfAttack, sanitizer
 from focusedcleaner.sanitizers.self_attack.attackers import attackers
