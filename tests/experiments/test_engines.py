@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from contextlib import suppress
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 
 import psutil
 import pytest
@@ -28,11 +29,11 @@ def workers() -> list[psutil.Process]:
     return found
 
 
-def kill_a_worker() -> None:
+def first_worker() -> psutil.Process:
     deadline = time.monotonic() + 60
     while not workers() and time.monotonic() < deadline:  # a new process has a name of its own once it has begun
         time.sleep(0.01)
-    os.kill(workers()[0].pid, signal.SIGKILL)
+    return workers()[0]
 
 
 def collect(engine: Processes, number: int) -> dict[str, CellResult]:
@@ -48,9 +49,9 @@ def test_a_task_is_repeated_when_its_worker_is_killed() -> None:
     try:
         engine.start(TASKS[0])
         engine.start(TASKS[1])
-        kill_a_worker()
+        first_worker().kill()
         results = collect(engine, 2)
-        kill_a_worker()  # an idle one
+        first_worker().kill()  # it is idle
         engine.start(TASKS[2])
         results |= collect(engine, 1)
     finally:
@@ -66,7 +67,7 @@ def test_a_task_that_kills_its_workers_fails_and_the_engine_goes_on() -> None:
     try:
         engine.start(TASKS[0])
         for _ in range(RETRIES + 1):
-            kill_a_worker()
+            first_worker().kill()
             results = dict(engine.finished(timeout=60))
         assert results[TASKS[0].cell.key].error == "the worker process died 3 times"
         engine.start(TASKS[1])
@@ -75,16 +76,34 @@ def test_a_task_that_kills_its_workers_fails_and_the_engine_goes_on() -> None:
         engine.close()
 
 
+def start_and_wait(report: Connection) -> None:
+    """A runner with an idle worker, for `test_workers_end_when_the_runner_is_killed`."""
+    engine = Processes(1)
+    engine.start(TASKS[0])
+    collect(engine, 1)
+    report.send(workers()[0].pid)
+    time.sleep(600)
+
+
+def test_workers_end_when_the_runner_is_killed() -> None:
+    ours, theirs = get_context("spawn").Pipe()
+    runner = get_context("spawn").Process(target=start_and_wait, args=(theirs,))
+    runner.start()
+    worker = psutil.Process(ours.recv())
+    runner.kill()
+    runner.join()
+    assert not psutil.wait_procs([worker], timeout=60)[1]
+
+
 def test_workers_have_an_environment_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
     engine = Processes(1)
     try:
         engine.start(TASKS[0])
-        collect(engine, 1)
-        (worker,) = workers()
-        assert worker.environ()["OMP_NUM_THREADS"] == "1"
-        assert int(worker.environ()["MALLOC_TRIM_THRESHOLD_"]) > 0
+        environment = first_worker().environ()
+        assert environment["OMP_NUM_THREADS"] == "1"
+        assert int(environment["MALLOC_TRIM_THRESHOLD_"]) > 0
         assert os.environ["OMP_NUM_THREADS"] == "7"
         assert "MALLOC_TRIM_THRESHOLD_" not in os.environ
     finally:

@@ -6,12 +6,13 @@ import logging
 import os
 import signal
 import socket
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import Any
 
 import torch
@@ -120,6 +121,15 @@ def _new_pool() -> ProcessPoolExecutor:
 def _start_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the runner handles Ctrl-C
     torch.set_num_threads(1)
+    threading.Thread(target=_exit_with_runner, daemon=True).start()
+
+
+def _exit_with_runner() -> None:
+    """End this worker when the runner was killed; an idle worker would wait for ever."""
+    runner = parent_process()
+    if runner is not None:
+        runner.join()
+        os._exit(1)
 
 
 @contextmanager
