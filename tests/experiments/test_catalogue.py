@@ -1,26 +1,26 @@
-"""The experiments' data files: complete, consistent, and true to the paper."""
+"""The experiment files: complete, consistent, and true to the paper; profiles."""
 
 from __future__ import annotations
 
 import itertools
 import math
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
-from focusedcleaner.experiments import catalogue, sources
-from focusedcleaner.experiments.cells import Accuracy, Sanitation, Source
+from focusedcleaner.experiments import catalogue
+from focusedcleaner.experiments.catalogue import QUICK, Profile, quick_synthetic
+from focusedcleaner.experiments.cells import Accuracy, Sanitation
 from focusedcleaner.experiments.claims import RULES
-from focusedcleaner.experiments.points import cells_at
-from focusedcleaner.experiments.profiles import QUICK, Profile, small
 
 NAMES = (
     *("datasets", "prune-true", "metrics", "flip-or-delete", "esr", "f1", "accuracy-mettack", "accuracy-minmax"),
     *("budget-esr", "budget-cr", "sensitivity", "ablation", "with-robust-cld", "with-robust-lp", "nettack"),
     *("prognn-graphs", "clean-damage", "splits"),
 )
+DATA = Path(catalogue.__file__).parent / "data"
 POWERS = ("0.05", "0.1", "0.15", "0.2", "0.25")
 
 
@@ -30,22 +30,19 @@ def test_there_are_eighteen_in_the_order_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_point_has_cells_or_a_reason(name: str) -> None:
-    experiment = catalogue.load(name)
-    identities = set()
-    for panel, row, column, fields in experiment.points():
-        identities.add((panel.id, row.id, column.id))
-        assert catalogue.why_not(fields) or cells_at(fields)
-    assert len(identities) == len(list(experiment.points())), "two points have one name"
+def test_every_table_cell_has_a_name_of_its_own_and_cells_or_a_reason(name: str) -> None:
+    table_cells = catalogue.load(name).table_cells
+    assert len({(one.panel.id, one.row.id, one.column.id) for one in table_cells}) == len(table_cells)
+    assert all(bool(one.cells) != bool(one.missing_reason) for one in table_cells)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_papers_figures_fit_the_tables(name: str) -> None:
     experiment = catalogue.load(name)
-    panels = {panel.id: panel for panel in experiment.panels}
-    for panel, rows in experiment.paper.items():
-        assert set(rows) <= {row.id for row in panels[panel].rows}
-        assert {len(values) for values in rows.values()} == {len(panels[panel].columns)}
+    assert set(experiment.paper) <= {(one.panel.id, one.row.id, one.column.id) for one in experiment.table_cells}
+    path = next(path for path in DATA.glob("*.toml") if path.stem[3:] == name)
+    written = tomllib.loads(path.read_text(encoding="utf-8")).get("paper", {})
+    assert sum(len(values) for rows in written.values() for values in rows.values()) == len(experiment.paper)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -87,26 +84,20 @@ def test_claims_speak_of_what_is_there(name: str) -> None:
     ],
 )
 def test_spot_values_of_the_paper(name: str, panel: str, row: str, column: str, value: float) -> None:
-    experiment = catalogue.load(name)
-    (found,) = (one for one in experiment.panels if one.id == panel)
-    lines = {line.id: line for line in (*found.rows, *found.columns)}
-    assert experiment.published(found, lines[row], lines[column]) == value
+    assert catalogue.load(name).paper[panel, row, column] == value
 
 
-def test_jaccard_has_no_figure_on_polblogs_and_says_why() -> None:
-    experiment = catalogue.load("accuracy-mettack")
-    missing = [
-        (panel.id, row.id, catalogue.why_not(fields), experiment.published(panel, row, column))
-        for panel, row, column, fields in experiment.points()
-        if catalogue.why_not(fields)
-    ]
-    assert len(missing) == 5
-    assert {one[:3] for one in missing} == {("polblogs", "jaccard", "needs attributes")}
-    assert all(math.isnan(one[3]) for one in missing)
+def test_jaccard_has_no_figure_on_polblogs_but_a_reason() -> None:
+    missing = [one for one in catalogue.load("accuracy-mettack").table_cells if one.missing_reason]
+    assert [one.column.id for one in missing] == list(POWERS)
+    assert {(one.panel.id, one.row.id, one.missing_reason) for one in missing} == {
+        ("polblogs", "jaccard", "needs attributes")
+    }
+    assert all(math.isnan(one.paper) for one in missing)
 
 
 def settings_in(*names: str) -> dict[str, set[object]]:
-    """By sanitizer or classifier, the settings that it has in some experiments."""
+    """The settings of each sanitizer and classifier in some experiments."""
     found: dict[str, set[object]] = {}
     for name in names:
         for cell in catalogue.load(name).cells():
@@ -118,8 +109,8 @@ def settings_in(*names: str) -> dict[str, set[object]]:
 
 
 def test_one_setting_of_a_method_serves_all_powers_and_data_sets() -> None:
-    """No tuning per power: in the paper's comparisons every cell of a sanitizer or a classifier has the same settings,
-    FocusedCleaner's and GASOLINE's the published training; in ours the defaults."""
+    """No tuning per power: the paper's comparisons use one setting per method (FocusedCleaner and GASOLINE with the
+    published inner training), ours the defaults."""
     as_published = {(("inner", "unrolled"),)}
     for method, settings in settings_in("esr", "f1", "accuracy-mettack", "accuracy-minmax", "nettack").items():
         assert settings == (as_published if method in ("cld", "lp", "gasoline-d") else {()})
@@ -146,26 +137,34 @@ def test_quick_is_one_data_set_two_powers_two_seeds() -> None:
         quick = catalogue.load(name, QUICK)
         assert quick.panels
         keys = {cell.key for cell in full.cells()}
-        assert {cell.key for cell in quick.cells()} <= keys, "a taste of the same cells"
-        for _, _, _, fields in quick.points():
-            assert fields["data"] == "cora"
-            assert fields.get("power", 0) in (0, 0.05, 0.1)
-            assert fields.get("seeds", 1) <= 2
-        for panel, rows in quick.paper.items():
-            for row, values in rows.items():
-                assert set(values) <= {*full.paper[panel][row], math.nan} or any(map(math.isnan, values))
+        assert {cell.key for cell in quick.cells()} <= keys, "a selection of the same cells"
+        paper = {(one.panel.id, one.row.id, one.column.id): one.paper for one in full.table_cells}
+        for one in quick.table_cells:
+            assert one.fields["data"] == "cora"
+            assert one.fields.get("power", 0) in (0, 0.05, 0.1)
+            assert one.fields.get("seeds", 1) <= 2
+            assert one.paper == pytest.approx(paper[one.panel.id, one.row.id, one.column.id], abs=0, nan_ok=True)
+        assert not quick.claims
 
 
-def test_a_stand_in_takes_every_data_sets_place_and_has_no_published_figures() -> None:
+def test_quick_has_at_most_three_values_of_other_axes_and_the_papers_figures_beside_them() -> None:
+    (panel,) = catalogue.load("sensitivity", QUICK).panels[1:2]
+    assert [column.id for column in panel.columns] == ["0", "0.5", "1"]
+    quick = catalogue.load("accuracy-mettack", QUICK)
+    cld = {one.column.id: one.paper for one in quick.table_cells if one.row.id == "cld"}
+    assert cld == {"0.05": 83.6, "0.1": 81.1}
+
+
+def test_a_stand_in_replaces_every_data_set_and_has_no_published_figures() -> None:
     for name in set(NAMES) - {"prognn-graphs"}:
-        taste = catalogue.load(name, small(60))
-        assert taste.panels
-        assert not taste.paper
-        for panel, row, column, fields in taste.points():
-            assert fields["data"] == "synthetic-60"
-            assert fields.get("split", "random 0").startswith("random")
-            assert "Cora" not in f"{panel.label} {row.label} {column.label}"
-    assert all("published" not in str(panel.fields) for panel in catalogue.load("prognn-graphs", small(60)).panels)
+        stand_in = catalogue.load(name, quick_synthetic(60))
+        assert stand_in.panels
+        assert not stand_in.paper
+        for one in stand_in.table_cells:
+            assert one.fields["data"] == "synthetic-60"
+            assert one.fields.get("split", "random 0").startswith("random")
+            assert "Cora" not in f"{one.panel.label} {one.row.label} {one.column.label}"
+    assert not catalogue.load("prognn-graphs", quick_synthetic(60)).panels, "it has published poison only"
 
 
 def test_data_sets_can_be_chosen() -> None:
@@ -174,14 +173,14 @@ def test_data_sets_can_be_chosen() -> None:
     assert catalogue.load("ablation", Profile(data=("citeseer",))).panels == ()
 
 
-def test_mistakes_in_a_file_are_told() -> None:
-    with pytest.raises(InputError, match="there is no experiment 'esrr'; there are datasets, prune-true"):
+def test_mistakes_in_a_file_are_reported() -> None:
+    with pytest.raises(InputError, match="there is no experiment 'esrr'; the experiments are datasets, prune-true"):
         catalogue.load("esrr")
     with pytest.raises(InputError, match="the experiment x lacks 'says'"):
-        catalogue.read("x", 1, {"title": "t", "where": "w", "panels": []})
+        catalogue.parse("x", 1, {"title": "t", "where": "w", "panels": []})
 
 
-def test_axes_columns_and_facets_make_points() -> None:
+def test_panels_rows_and_columns_make_table_cells() -> None:
     text = {
         "title": "t",
         "where": "w",
@@ -196,25 +195,9 @@ def test_axes_columns_and_facets_make_points() -> None:
             }
         ],
     }
-    points = list(catalogue.read("x", 1, text).points())
-    assert [(panel.id, row.id, column.id) for panel, row, column, _ in points] == [
+    table_cells = catalogue.parse("x", 1, text).table_cells
+    assert [(one.panel.id, one.row.id, one.column.id) for one in table_cells] == [
         (f"{data} mettack", "a", tau) for data, tau in itertools.product(("cora", "citeseer"), ("0.5", "0.6"))
     ]
-    assert points[0][3]["settings"] == {"eta": 0.0, "tau": 0.5}
-    assert points[0][0].label == "Cora, METTACK"
-
-
-def test_published_files_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sources.clean_graph.cache_clear()
-    monkeypatch.setattr(sources, "_without_split", lambda data: synthetic(num_nodes=100, seed=0, with_split=False))
-    monkeypatch.setenv("FOCUSEDCLEANER_DATA", str(tmp_path))
-    monkeypatch.setenv("FOCUSEDCLEANER_CACHE", str(tmp_path / "cache"))
-    with pytest.raises(InputError, match=r"authors/cora_splits\.json is in no folder that FOCUSEDCLEANER_DATA names"):
-        sources.clean_graph(Source("cora"))
-    (tmp_path / "authors").mkdir()
-    (tmp_path / "authors" / "cora_splits.json").write_text('{"idx_train": [0, 1], "idx_val": [2], "idx_test": [3]}')
-    with pytest.raises(InputError, match="is not the published file: its SHA-256 is another one"):
-        sources.clean_graph(Source("cora"))
-    with pytest.raises(InputError, match="there is no split 'mine'"):
-        sources.clean_graph(Source("cora", "mine"))
-    sources.clean_graph.cache_clear()
+    assert table_cells[0].fields["settings"] == {"eta": 0.0, "tau": 0.5}
+    assert table_cells[0].panel.label == "Cora, METTACK"

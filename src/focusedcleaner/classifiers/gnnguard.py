@@ -10,9 +10,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
+from focusedcleaner.engine.operators import EdgeMatrix, Operator
 from focusedcleaner.engine.sparse import row_products, unit_profiles
-from focusedcleaner.engine.operators import EdgeMatrix
-from focusedcleaner.engine.operators import Operator
 from focusedcleaner.graph import Graph
 from focusedcleaner.settings import bounded
 
@@ -56,7 +55,8 @@ class _GuardNetwork(TwoLayers):
 
     def operators(self, graph: Graph) -> tuple[EdgeMatrix, Tensor]:
         pattern = EdgeMatrix(graph)
-        alike = torch.tensor(cosines(unit_profiles(graph), graph.edges), dtype=torch.float32)
+        profiles = unit_profiles(graph)
+        alike = torch.tensor(row_products(profiles, profiles, graph.edges), dtype=torch.float32)
         loops = torch.zeros(graph.num_nodes)
         return pattern, importance(pattern, torch.cat([alike, loops])[pattern.edge], self.threshold)
 

@@ -12,10 +12,8 @@ import torch
 from torch import Tensor
 
 from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
-from focusedcleaner.engine.sparse import unit_profiles
-from focusedcleaner.engine.operators import EdgeMatrix
-from focusedcleaner.engine.operators import Operator
-from focusedcleaner.engine.sparse import leading_eigenpairs
+from focusedcleaner.engine.operators import EdgeMatrix, Operator
+from focusedcleaner.engine.sparse import leading_eigenpairs, unit_profiles
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 from focusedcleaner.settings import bounded

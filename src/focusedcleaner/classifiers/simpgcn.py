@@ -10,8 +10,8 @@ from torch import Tensor
 from torch.nn.functional import dropout, mse_loss
 
 from focusedcleaner.classifiers.training import Affine, Network, NetworkClassifier, TwoLayers
-from focusedcleaner.engine.sparse import nearest_neighbours, row_products, unit_profiles
 from focusedcleaner.engine.operators import Operator, propagation
+from focusedcleaner.engine.sparse import nearest_neighbours, row_products, unit_profiles
 from focusedcleaner.graph import Graph
 from focusedcleaner.settings import bounded
 

@@ -268,46 +268,47 @@ def restore(
 @app.command()
 def reproduce(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME", help="Experiments by name (see --list).", show_default=False)
+        list[str] | None, typer.Argument(metavar="NAME", help="Names of experiments (see --list).", show_default=False)
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All eighteen.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Run all eighteen experiments.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the experiments and exit.")] = False,
     profile: Annotated[
-        str, typer.Option("--profile", metavar="NAME", help="full, or quick: one data set, two powers, two seeds.")
+        str,
+        typer.Option("--profile", metavar="NAME", help="full, or quick: one data set, two powers, two seeds."),
     ] = "full",
     data: Annotated[
-        str | None, typer.Option("--data", metavar="NAMES", help="These data sets only; synthetic needs no file.")
+        str | None,
+        typer.Option("--data", metavar="NAMES", help="Only these data sets, comma-separated."),
     ] = None,
-    engine: Annotated[str, typer.Option("--engine", metavar="NAME", help="local, or ray: a cluster.")] = "local",
+    engine: Annotated[str, typer.Option("--engine", metavar="NAME", help="local, or ray for a cluster.")] = "local",
     address: Annotated[
-        str | None, typer.Option("--address", help="Where the Ray cluster is; without it, one on this machine.")
+        str | None,
+        typer.Option("--address", help="host:port of the Ray cluster. \\[default: one on this machine]"),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Cells at a time. \\[default: one a core]")
+        int | None, typer.Option("--workers", min=1, help="Cells computed at a time. \\[default: one per core]")
     ] = None,
-    store: Annotated[
-        Path | None, typer.Option("--store", metavar="FOLDER", help="Where results are kept and looked for.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Where tables and figures go.")] = None,
-    only: Annotated[str, typer.Option("--only", metavar="TEXT", help="Cells with this text in their name.")] = "",
+    store: Annotated[Path | None, typer.Option("--store", metavar="FOLDER", help="Folder of the results.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Folder for tables and figures.")] = None,
+    only: Annotated[str, typer.Option("--only", metavar="TEXT", help="Only cells with this text in their name.")] = "",
     max_minutes: Annotated[
-        float | None, typer.Option("--max-minutes", min=0, help="Start no cell after so many minutes.")
+        float | None, typer.Option("--max-minutes", min=0, help="Start no new cell after this many minutes.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be computed, and how long.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be computed, and for how long.")] = False,
     page: Annotated[
-        bool, typer.Option("--page", help="Compute nothing: write tables, figures and page from what is there.")
+        bool, typer.Option("--page", help="Compute nothing; write tables, figures and page from existing results.")
     ] = False,
     export: Annotated[
-        bool, typer.Option("--export", help="Put the results into the package, for the repository.")
+        bool, typer.Option("--export", help="Write the results to the package, for the repository.")
     ] = False,
 ) -> None:
-    """Compute the paper's tables and figures, and show ours beside theirs."""
+    """Reproduce the paper's tables and figures, and compare with its numbers."""
     from focusedcleaner.cli.reproduce import Request, run, show_list
 
     if list_:
         show_list()
         return
-    asked = Request(
+    request = Request(
         tuple(names or ()),
         everything,
         profile,
@@ -323,7 +324,7 @@ def reproduce(
         page,
         export,
     )
-    run(asked)
+    run(request)
 
 
 @command

@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.progress import BarColumn, TextColumn
+from rich.progress import Progress as ProgressBar
 from rich.table import Table
 
 from focusedcleaner import datasets
 from focusedcleaner.cli.console import Stopped, count, note, screen
 from focusedcleaner.errors import InputError
-from focusedcleaner.experiments import catalogue, ledger
-from focusedcleaner.experiments.catalogue import Experiment
+from focusedcleaner.experiments import catalogue, store
+from focusedcleaner.experiments.catalogue import FULL, QUICK, Experiment, Profile, quick_synthetic
 from focusedcleaner.experiments.cells import Cell
-from focusedcleaner.experiments.engines import Engine, Inline, Processes
+from focusedcleaner.experiments.engines import Engine, Processes, RayCluster
 from focusedcleaner.experiments.figures import check_plots
 from focusedcleaner.experiments.outputs import check_writable, show, write_outputs
-from focusedcleaner.experiments.plan import Estimate, in_order, to_compute
-from focusedcleaner.experiments.profiles import FULL, QUICK, Profile, small
-from focusedcleaner.experiments.runner import Progress as Told
-from focusedcleaner.experiments.runner import Report, Runner, Status
-from focusedcleaner.experiments.store import Store, default_folder
+from focusedcleaner.experiments.runner import Runner, RunReport, estimate_seconds, missing_cells, schedule
 
 LINE_EVERY = 60.0
-"""Seconds between two lines about the progress where standard error is no terminal."""
+"""Seconds between progress lines if standard error is not a terminal."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for."""
+    """The options of the command."""
 
     names: tuple[str, ...] = ()
     everything: bool = False
@@ -54,37 +52,29 @@ class Request:
     export: bool = False
 
     def experiments(self) -> list[Experiment]:
-        """The experiments that are meant, as the profile has them."""
+        """The requested experiments under the requested profile."""
         if bool(self.names) == self.everything:
-            raise InputError("name experiments or say --all (--list shows them)")
-        profile = self._profile()
+            raise InputError("name experiments or use --all (--list shows them)")
+        profile = _profile(self.profile, self.data)
         found = [catalogue.load(name, profile) for name in (catalogue.names() if self.everything else self.names)]
         empty = [one.name for one in found if not one.panels]
         if empty and not self.everything:
             raise InputError(f"{empty[0]} has no panel on {self.data}")
         return [one for one in found if one.panels]
 
-    def _profile(self) -> Profile:
-        if self.profile not in ("full", "quick"):
-            raise InputError(f"there is no profile {self.profile!r}; there are quick and full")
-        chosen = tuple((self.data or "").replace(" ", "").split(",")) if self.data else ()
-        if len(chosen) == 1 and chosen[0].startswith("synthetic"):
-            return _on_synthetic(chosen[0])
-        for name in chosen:
-            datasets.info(name)
-        if self.profile == "full":
-            return Profile(data=chosen) if chosen else FULL
-        if len(chosen) > 1 or (chosen and chosen != QUICK.data):
-            raise InputError("the quick profile runs on cora, or on a small graph of its own with --data synthetic")
-        return QUICK if chosen or _at_hand("cora") else small()
-
-    @property
-    def whole(self) -> bool:
-        """Whether the page of all results is meant."""
-        return self.everything and self.profile == "full" and not self.data
+    def make_engine(self, cells: int) -> Engine:
+        """The engine for so many cells."""
+        if self.engine == "ray":
+            return RayCluster(self.address, self.workers)
+        if self.engine != "local":
+            raise InputError(f"there is no engine {self.engine!r}; the engines are local and ray")
+        if self.address is not None:
+            raise InputError("--address requires --engine ray")
+        workers = min(self.workers or _cores(), cells)
+        return Engine() if workers == 1 else Processes(workers)
 
     def folder(self) -> Path:
-        """Where tables and figures go: the documentation's place where there is one."""
+        """The output folder; in a checkout, that of the documentation."""
         if self.out is not None:
             return self.out
         if self.profile == "quick" or self.data:
@@ -93,119 +83,99 @@ class Request:
 
 
 def show_list() -> None:
-    """The experiments by name."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("", "name", "where", "what"):
-        table.add_column(title)
-    for name in catalogue.names():
-        known = catalogue.load(name)
-        table.add_row(str(known.number), name, known.where, known.title)
+    """Print the experiments."""
+    table = Table("", "name", "where", "title", box=None, pad_edge=False, header_style="bold")
+    for experiment in map(catalogue.load, catalogue.names()):
+        table.add_row(str(experiment.number), experiment.name, experiment.where, experiment.title)
     screen().print(table)
 
 
 def run(request: Request) -> None:
-    """Compute what is missing, then show and write what is asked for."""
+    """Compute what is missing, then show and write the results."""
     experiments = request.experiments()
-    cells = in_order(experiments, request.only)
+    cells = schedule(experiments, request.only)
     if not cells:
         raise InputError(f"no cell has {request.only!r} in its name")
-    with Store(request.store or default_folder(), ledger.shipped()) as store:
+    with store.Store(request.store or store.default_folder(), store.committed_results()) as opened:
         if request.dry_run:
-            _tell_plan(store, cells, request)
+            _print_forecast(opened, cells, request.workers or _cores())
             return
         folder = request.folder()
         check_writable(folder)
         check_plots()
-        report = Report() if request.page else _compute(store, cells, request)
-        known = store.known()
+        report = RunReport() if request.page else _compute(opened, cells, request)
+        results = opened.results()
     if not request.everything:
         for experiment in experiments:
-            show(screen(), experiment, known)
-    written = write_outputs(experiments, known, folder, whole=request.whole)
+            show(screen(), experiment, results)
+    with_page = request.everything and request.profile == "full" and not request.data
+    written = write_outputs(experiments, results, folder, with_page=with_page)
     screen().print(f"{count(len(written), 'file')} in {folder}")
     if request.export:
-        results = ledger.write(in_order(map(catalogue.load, catalogue.names())), known)
-        note(f"{count(results, 'result')} in {ledger.FOLDER}")
-    _end(report)
+        exported = store.write_csv(schedule(map(catalogue.load, catalogue.names())), results)
+        note(f"{count(exported, 'result')} in {store.COMMITTED}")
+    if report.left:
+        note(f"{count(report.left, 'cell')} left: the same command resumes")
+    for label, error in report.failed.items():
+        note(f"failed: {label}: {error}")
+    if report.failed:
+        raise typer.Exit(1)
 
 
-def _compute(store: Store, cells: Sequence[Cell], request: Request) -> Report:
-    """Run; Ctrl-C ends with a line about what is kept."""
-    missing = to_compute(cells, store.known(), store.keys_with_arrays())
+def _compute(opened: store.Store, cells: Sequence[Cell], request: Request) -> RunReport:
+    """Compute the missing cells; on Ctrl-C, say what was saved."""
+    missing = missing_cells(cells, opened.results(), opened.computed(with_arrays=True))
     if not missing:
-        return Report()
-    seconds = None if request.max_minutes is None else 60 * request.max_minutes
-    with _progress() as progress:
-        runner = Runner(store, _engine(request, len(missing)), progress=progress, seconds=seconds)
+        return RunReport()
+    seconds = math.inf if request.max_minutes is None else 60 * request.max_minutes
+    with _progress_bar() as update:
+        runner = Runner(opened, request.make_engine(len(missing)), on_progress=update, seconds=seconds)
         try:
             return runner.run(cells)
         except KeyboardInterrupt:
-            kept = count(runner.report.computed, "new cell")
-            raise Stopped(f"interrupted: {kept} kept in {store.path}; the same command goes on") from None
+            saved = count(runner.report.computed, "new cell")
+            raise Stopped(f"interrupted: {saved} saved in {opened.path}; the same command resumes") from None
 
 
-def _engine(request: Request, cells: int) -> Engine:
-    if request.engine == "ray":
-        from focusedcleaner.experiments.engines.cluster import Cluster
-
-        return Cluster(request.address, request.workers)
-    if request.engine != "local":
-        raise InputError(f"there is no engine {request.engine!r}; there are local and ray")
-    if request.address is not None:
-        raise InputError("--address goes with --engine ray")
-    workers = min(request.workers or _cores(), cells)
-    return Inline() if workers == 1 else Processes(workers)
-
-
-def _cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _tell_plan(store: Store, cells: Sequence[Cell], request: Request) -> None:
-    """What would run, by kind and method, and how long."""
-    known = store.known()
-    missing = to_compute(cells, known, store.keys_with_arrays())
-    estimate = Estimate(cells, known)
-    wanted = Counter((cell.kind, cell.method) for cell in {**{cell.key: cell for cell in cells}, **missing}.values())
-    open_cells = Counter((cell.kind, cell.method) for cell in missing.values())
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("kind")
-    table.add_column("method")
-    for title in ("cells", "there", "missing", "time"):
+def _print_forecast(opened: store.Store, cells: Sequence[Cell], workers: int) -> None:
+    """Print what would be computed, by kind and method, and the expected time."""
+    results = opened.results()
+    missing = missing_cells(cells, results, opened.computed(with_arrays=True))
+    seconds = estimate_seconds(missing, cells, results)
+    table = Table("kind", "method", box=None, pad_edge=False, header_style="bold")
+    for title in ("cells", "available", "missing", "time"):
         table.add_column(title, justify="right")
-    for (kind, method), number in sorted(wanted.items()):
-        left = open_cells[kind, method]
-        seconds = estimate.total(cell for cell in missing.values() if (cell.kind, cell.method) == (kind, method))
-        table.add_row(kind, method, f"{number:,}", f"{number - left:,}", f"{left:,}", duration(seconds))
+    wanted = Counter((cell.kind, cell.method) for cell in {**{cell.key: cell for cell in cells}, **missing}.values())
+    for group, number in sorted(wanted.items()):
+        times = [seconds[key] for key, cell in missing.items() if (cell.kind, cell.method) == group]
+        table.add_row(*group, f"{number:,}", f"{number - len(times):,}", f"{len(times):,}", duration(sum(times)))
     screen().print(table)
-    workers = request.workers or _cores()
-    total = estimate.total(missing.values()) / workers
-    screen().print(f"\n{count(len(missing), 'cell')} missing: about {duration(total)} with {count(workers, 'worker')}")
+    total = duration(sum(seconds.values()) / workers)
+    screen().print(f"\n{count(len(missing), 'cell')} missing: about {total} with {count(workers, 'worker')}")
 
 
 @contextmanager
-def _progress() -> Iterator[Told]:
-    """A bar with cells and time left; a line a minute where there is no terminal."""
+def _progress_bar() -> Iterator[Callable[[int, int, float], None]]:
+    """A bar with cells and time left; without a terminal, one line per minute."""
     console = Console(stderr=True, markup=False, highlight=False, emoji=False)
     columns = [TextColumn("{task.description}", markup=False), BarColumn()]
-    last = time.monotonic() - LINE_EVERY / 2
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    printed = time.monotonic() - LINE_EVERY / 2
+    with ProgressBar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("Starting", total=None)
 
-        def told(status: Status) -> None:
-            nonlocal last
-            words = f"{status.done:,} of {count(status.total, 'cell')}, about {duration(status.seconds_left)} left"
-            bar.update(task, completed=status.done, total=status.total, description=words)
-            if not console.is_terminal and time.monotonic() - last > LINE_EVERY:
-                note(words)
-                last = time.monotonic()
+        def update(done: int, total: int, seconds_left: float) -> None:
+            nonlocal printed
+            text = f"{done:,} of {count(total, 'cell')}, about {duration(seconds_left)} left"
+            bar.update(task, completed=done, total=total, description=text)
+            if not console.is_terminal and time.monotonic() - printed > LINE_EVERY:
+                note(text)
+                printed = time.monotonic()
 
-        yield told
+        yield update
 
 
 def duration(seconds: float) -> str:
-    """A time in words.
+    """A duration in seconds, minutes or hours.
 
     >>> duration(42), duration(600), duration(9000)
     ('42 s', '10 min', '2.5 h')
@@ -215,28 +185,30 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-def _end(report: Report) -> None:
-    """Say what failed and what was left."""
-    if report.left:
-        note(f"{count(report.left, 'cell')} left: the same command goes on")
-    for label, error in report.failed.items():
-        note(f"failed: {label}: {error}")
-    if report.failed:
-        raise typer.Exit(1)
+def _cores() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _on_synthetic(name: str) -> Profile:
-    """The quick profile on ``synthetic``, or on ``synthetic-200`` with so many nodes."""
-    size = name.removeprefix("synthetic").removeprefix("-")
-    if name != "synthetic" and not size.isdecimal():
-        raise InputError(f"a synthetic graph is named synthetic or synthetic-200, not {name!r}")
-    return small(int(size)) if size else small()
-
-
-def _at_hand(name: str) -> bool:
+def _profile(name: str, data: str | None) -> Profile:
+    if name not in ("full", "quick"):
+        raise InputError(f"there is no profile {name!r}; the profiles are quick and full")
+    chosen = tuple(data.replace(" ", "").split(",")) if data else ()
+    if len(chosen) == 1 and chosen[0].startswith("synthetic"):
+        size = chosen[0].removeprefix("synthetic").removeprefix("-")
+        if chosen[0] != "synthetic" and not size.isdecimal():
+            raise InputError(f"a synthetic graph is named synthetic or synthetic-200, not {chosen[0]!r}")
+        return quick_synthetic(int(size)) if size else quick_synthetic()
+    for one in chosen:
+        datasets.info(one)
+    if name == "full":
+        return Profile(data=chosen) if chosen else FULL
+    if chosen and chosen != QUICK.data:
+        raise InputError("the quick profile runs on cora, or on a generated graph with --data synthetic")
     try:
-        datasets.get(name)
+        datasets.get(QUICK.data[0])
     except InputError as error:
-        note(f"{error}; a small synthetic graph stands in")
-        return False
-    return True
+        if not chosen:  # a named data set may not be needed: its results may be available
+            note(f"{error}; a small synthetic graph replaces it")
+            return quick_synthetic()
+    return QUICK

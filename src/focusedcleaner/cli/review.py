@@ -61,8 +61,8 @@ def _login() -> str:
 
 
 def _serve(finished: Run, server: ModuleType, port: int, browser: bool, reviewer: str, *, json: bool) -> None:
-    from focusedcleaner.review.page import Review
     from focusedcleaner.review.edge_details import EdgeDetails
+    from focusedcleaner.review.page import Review
 
     def ready(address: str) -> None:
         if json:

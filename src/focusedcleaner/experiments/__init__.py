@@ -1,1 +1,10 @@
-"""The paper's tables and figures: experiments as data, a resumable runner, and what it shows."""
+"""The paper's tables and figures: experiments as data files, a resumable runner, and outputs beside the paper's.
+
+From an experiment file to a number; a module imports only from the lines above it::
+
+    cells                        values that determine a computation, each with a key
+    catalogue | graphs           experiment files to tables of cells; the graphs that cells start from
+    tables | compute | store     means over seeds; one cell to its numbers; results in SQLite and CSV
+    claims | figures | engines   claims checked; plots; where cells are computed: here, in processes, on Ray
+    outputs | runner             terminal, files and page; what is computed, in which order
+"""

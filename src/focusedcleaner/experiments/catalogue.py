@@ -1,4 +1,4 @@
-"""The experiments: small data files with settings, axes and the paper's figures."""
+"""The experiments: TOML files with settings, table axes, the paper's figures and its claims."""
 
 from __future__ import annotations
 
@@ -6,26 +6,80 @@ import itertools
 import math
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.experiments.cells import Cell
-from focusedcleaner.experiments.points import Fields, cells_at
-from focusedcleaner.experiments.profiles import FULL, Profile
+from focusedcleaner.experiments.cells import SYNTHETIC, Cell, Fields, expand_cells
 
+_TEXTS = ("title", "where", "says", "figure", "x", "y", "note")
 _PERCENT = ("power", "budget", "prune.share", "prune.hits")
-_TEXTS = ("title", "where", "says")
-
-Figures = Mapping[str, Mapping[str, tuple[float, ...]]]
-"""By panel and row a value for every column, NaN where there is none."""
+_DATA = files("focusedcleaner.experiments") / "data"
 
 
 @dataclass(frozen=True)
-class Line:
-    """A row or a column of a panel."""
+class Profile:
+    """How much of an experiment is run.
+
+    Args:
+        data: the data sets to keep; empty keeps all.
+        powers: the attack powers to keep beside 0; empty keeps all.
+        seeds: maximum number of seeds; 0 for all.
+        values: maximum number of values of any other axis; 0 for all.
+        stand_in: a data set that replaces the one of ``data``.
+    """
+
+    data: tuple[str, ...] = ()
+    powers: tuple[float, ...] = ()
+    seeds: int = 0
+    values: int = 0
+    stand_in: str = ""
+
+    def adapt(self, fields: Fields) -> dict[str, Any] | None:
+        """The fields under this profile, or None if it leaves them out."""
+        adapted = dict(fields)
+        if self.data and adapted.get("data", self.data[0]) not in self.data:
+            return None
+        if self.powers and adapted.get("power", 0) not in (0, *self.powers):
+            return None
+        if self.seeds and "seeds" in adapted:
+            adapted["seeds"] = min(adapted["seeds"], self.seeds)
+        if self.stand_in:
+            if adapted.get("attack") == "published":
+                return None
+            adapted |= {"data": self.stand_in} if "data" in adapted else {}
+            adapted |= {"split": "random 0"} if adapted.get("split") in ("authors", "prognn") else {}
+        return adapted
+
+    def thin(self, axis: str, values: list[Any]) -> list[Any]:
+        """Evenly spaced values of an axis; `adapt` selects among data sets and powers.
+
+        >>> QUICK.thin("settings.tau", [1, 2, 3, 4, 5])
+        [1, 3, 5]
+        """
+        if axis in ("data", "power") or not self.values or len(values) <= self.values:
+            return values
+        return [values[round(number * (len(values) - 1) / (self.values - 1))] for number in range(self.values)]
+
+    def label(self, label: str) -> str:
+        """Name the stand-in in a label that names the data set it replaces."""
+        return label.replace(display_name(self.data[0]), self.stand_in) if self.stand_in else label
+
+
+FULL = Profile()
+QUICK = Profile(data=("cora",), powers=(0.05, 0.1), seeds=2, values=3)
+
+
+def quick_synthetic(nodes: int = 150) -> Profile:
+    """The quick profile on a generated graph, which needs no file."""
+    return replace(QUICK, stand_in=f"{SYNTHETIC}{nodes}")
+
+
+@dataclass(frozen=True)
+class Header:
+    """A row or a column of a panel, with the fields that it sets."""
 
     id: str
     label: str
@@ -34,77 +88,68 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """One table, or one plot of a figure: rows by columns of points."""
+    """One table, or one plot of a figure."""
 
     id: str
     label: str
     fields: Fields
-    rows: tuple[Line, ...]
-    columns: tuple[Line, ...]
-
-    def point(self, row: Line, column: Line) -> Fields:
-        """All fields of a point, what is nearer to it above what is farther; settings join."""
-        return merged(self.fields, row.fields, column.fields)
+    rows: tuple[Header, ...]
+    columns: tuple[Header, ...]
 
 
 @dataclass(frozen=True)
-class Place:
-    """A point of a panel and the cells whose mean stands there; none where there can be no value."""
+class TableCell:
+    """A row and a column of a panel, whose fields override those of the panel.
+
+    It has one computed cell per seed, or a reason why there can be no value. ``paper`` is NaN if the paper has none.
+    """
 
     panel: Panel
-    row: Line
-    column: Line
+    row: Header
+    column: Header
     fields: Fields
     cells: tuple[Cell, ...]
+    paper: float
+    missing_reason: str
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One table or figure of the paper, or one of ours."""
+    """A table or figure of the paper, or one of our own; the fields are those of its file, see docs/reproduce.md."""
 
     name: str
     number: int
     title: str
     where: str
-    """Where it stands in the paper."""
     says: str
-    """What the paper says of it."""
+    figure: str
+    x: str
+    y: str
+    note: str
     panels: tuple[Panel, ...]
-    figure: str = ""
-    """How it is drawn: lines, heatmap, or not at all."""
-    x: str = ""
-    y: str = ""
-    draw: tuple[str, ...] = ()
-    """The rows that are drawn; none for all."""
-    note: str = ""
-    """What a reader of our figures must know."""
-    paper: Figures = field(default_factory=dict)
-    """The paper's own, in percent."""
-    claims: tuple[Mapping[str, Any], ...] = ()
-
-    def points(self) -> Iterator[tuple[Panel, Line, Line, Fields]]:
-        """Every point, panel by panel and row by row."""
-        for panel in self.panels:
-            for row, column in itertools.product(panel.rows, panel.columns):
-                yield panel, row, column, panel.point(row, column)
+    draw: tuple[str, ...]
+    paper: Mapping[tuple[str, str, str], float]
+    """The paper's figures in percent by the ids of panel, row and column."""
+    claims: tuple[Mapping[str, Any], ...]
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
-        """Every point with its cells."""
-        return tuple(Place(*point, () if why_not(point[-1]) else cells_at(point[-1])) for point in self.points())
+    def table_cells(self) -> tuple[TableCell, ...]:
+        """All table cells, panel by panel and row by row."""
+        return tuple(
+            self._table_cell(panel, row, column)
+            for panel in self.panels
+            for row, column in itertools.product(panel.rows, panel.columns)
+        )
+
+    def _table_cell(self, panel: Panel, row: Header, column: Header) -> TableCell:
+        fields = _merge(panel.fields, row.fields, column.fields)
+        reason = _missing_reason(fields)
+        paper = self.paper.get((panel.id, row.id, column.id), math.nan)
+        return TableCell(panel, row, column, fields, () if reason else expand_cells(fields), paper, reason)
 
     def cells(self) -> Iterator[Cell]:
-        """Every cell that a point needs."""
-        for place in self.places:
-            yield from place.cells
-
-    def published(self, panel: Panel, row: Line, column: Line) -> float:
-        """The paper's figure, NaN where there is none."""
-        values = self.paper.get(panel.id, {}).get(row.id)
-        if values is None:
-            return math.nan
-        place = [line.id for line in panel.columns].index(column.id)
-        return float(values[place])
+        """The cells of all table cells, with repetitions."""
+        return itertools.chain.from_iterable(table_cell.cells for table_cell in self.table_cells)
 
 
 def names() -> tuple[str, ...]:
@@ -113,146 +158,113 @@ def names() -> tuple[str, ...]:
     >>> names()[:4]
     ('datasets', 'prune-true', 'metrics', 'flip-or-delete')
     """
-    return tuple(path.name[3:-5] for path in _files())
+    return tuple(file[3:-5] for file in _file_names())
 
 
 @cache
 def load(name: str, profile: Profile = FULL) -> Experiment:
-    """An experiment by its name.
+    """Load an experiment by name.
 
     >>> load("esr").title
     'ESR of the sanitizers'
     """
-    found = [path for path in _files() if path.name[3:-5] == name]
-    if not found:
-        raise InputError(f"there is no experiment {name!r}; there are {', '.join(names())}")
-    return read(name, int(found[0].name[:2]), tomllib.loads(found[0].read_text(encoding="utf-8")), profile)
+    if name not in names():
+        raise InputError(f"there is no experiment {name!r}; the experiments are {', '.join(names())}")
+    file = _file_names()[names().index(name)]
+    return parse(name, int(file[:2]), _read_toml(file), profile)
 
 
-def read(name: str, number: int, text: Mapping[str, Any], profile: Profile = FULL) -> Experiment:
-    """An experiment from what its file says."""
-    missing = [key for key in (*_TEXTS, "panels") if key not in text]
+def parse(name: str, number: int, text: Mapping[str, Any], profile: Profile = FULL) -> Experiment:
+    """Build an experiment from the content of its file."""
+    missing = [key for key in ("title", "where", "says", "panels") if key not in text]
     if missing:
         raise InputError(f"the experiment {name} lacks {missing[0]!r}")
-    fixed = text.get("fixed", {})
-    panels = tuple(panel for spec in text["panels"] for panel in _panels(merged(fixed, spec), profile))
-    paper: Figures = {
-        panel: {row: tuple(map(float, values)) for row, values in rows.items()}
-        for panel, rows in text.get("paper", {}).items()
+    paper = {
+        (panel.id, row, column.id): float(value)
+        for panel in _panels(text, FULL)
+        for row, values in text.get("paper", {}).get(panel.id, {}).items()
+        for column, value in zip(panel.columns, values, strict=True)
     }
-    known = {key: text[key] for key in (*_TEXTS, "figure", "x", "y", "note") if key in text}
-    known |= {key: tuple(text.get(key, ())) for key in ("draw", "claims")}
-    if profile.name != FULL.name:
-        known["claims"] = ()  # they speak of rows and columns that a taste leaves out
-    return Experiment(name=name, number=number, panels=panels, paper=_kept(paper, text, panels, profile), **known)
+    # Claims refer to rows and columns that a smaller profile leaves out.
+    claims = () if profile.values else tuple(text.get("claims", ()))
+    texts = {key: text.get(key, "") for key in _TEXTS}
+    panels, draw = tuple(_panels(text, profile)), tuple(text.get("draw", ()))
+    return Experiment(
+        name, number, **texts, panels=panels, draw=draw, paper={} if profile.stand_in else paper, claims=claims
+    )
 
 
-def why_not(fields: Fields) -> str | None:
-    """Why a point has no value, where it can't have one."""
-    for rule in _common()["absent"]:
-        if all(fields.get(key) == value for key, value in rule.items() if key != "reason"):
-            return str(rule["reason"])
-    return None
+def display_name(thing: object) -> str:
+    """The printed name of a data set, a method or a measure.
 
-
-def name_of(thing: object) -> str:
-    """What a data set, a method or an axis is called in print.
-
-    >>> name_of("cld"), name_of("polblogs"), name_of("unheard-of")
+    >>> display_name("cld"), display_name("polblogs"), display_name("unheard-of")
     ('FocusedCleaner CLD', 'Polblogs', 'unheard-of')
     """
-    return str(_common()["names"].get(thing, thing))
+    return str(_read_toml("common.toml")["names"].get(thing, thing))
 
 
-def merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Later fields replace earlier ones, and tables are merged the same way."""
-    whole: dict[str, Any] = {}
-    for part in parts:
-        for key, value in part.items():
-            old = whole.get(key)
-            both = isinstance(old, Mapping) and isinstance(value, Mapping)
-            whole[key] = {**old, **value} if both else value  # type: ignore[dict-item]
-    return whole
+def introduction() -> str:
+    """The introduction of the results page."""
+    return str(_read_toml("common.toml")["introduction"])
 
 
-def _panels(spec: Mapping[str, Any], profile: Profile) -> Iterator[Panel]:
-    """One panel for every combination of the fields that are lists."""
-    about = {key: spec[key] for key in ("id", "label", "rows", "columns") if key in spec}
-    fields = {key: value for key, value in spec.items() if key not in about}
-    axes = {key: profile.axis(key, value) for key, value in fields.items() if isinstance(value, list)}
-    for values in itertools.product(*axes.values()):
-        chosen = dict(zip(axes, values, strict=True))
-        mine = profile.adapted({**fields, **chosen})
-        if mine is None:
-            continue
-        identity = about.get("id") or " ".join(str(value) for value in chosen.values())
-        label = about.get("label") or ", ".join(name_of(value) for value in chosen.values())
-        label = _honest(label, fields | chosen, mine)
-        rows, columns = (tuple(_lines(about.get(which, [{}]), profile)) for which in ("rows", "columns"))
-        if rows and columns:
-            yield Panel(identity, label, mine, rows, columns)
+def _missing_reason(fields: Fields) -> str:
+    """Why a table cell can't have a value, e.g. a method that needs attributes; empty if it can."""
+    for rule in _read_toml("common.toml")["absent"]:
+        if all(fields.get(key) == value for key, value in rule.items() if key != "reason"):
+            return str(rule["reason"])
+    return ""
 
 
-def _lines(spec: Any, profile: Profile) -> Iterator[Line]:
-    """Rows or columns: a list of fields, or one axis and its values."""
+def _merge(*parts: Fields) -> dict[str, Any]:
+    """Later fields replace earlier ones; nested tables are merged."""
+    merged: dict[str, Any] = {}
+    for key, value in itertools.chain.from_iterable(part.items() for part in parts):
+        nested = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+        merged[key] = {**merged[key], **value} if nested else value
+    return merged
+
+
+def _panels(text: Mapping[str, Any], profile: Profile) -> Iterator[Panel]:
+    """One panel per combination of the fields that are lists."""
+    for spec in text["panels"]:
+        fields = _merge(text.get("fixed", {}), spec)
+        identity, label = fields.pop("id", ""), fields.pop("label", "")
+        rows, columns = (tuple(_headers(fields.pop(side, [{}]), profile)) for side in ("rows", "columns"))
+        axes = [key for key, value in fields.items() if isinstance(value, list)]
+        for values in itertools.product(*(fields[axis] for axis in axes)):
+            adapted = profile.adapt(fields | dict(zip(axes, values, strict=True)))
+            if adapted is not None and rows and columns:
+                title = profile.label(label or ", ".join(map(display_name, values)))
+                yield Panel(identity or " ".join(map(str, values)), title, adapted, rows, columns)
+
+
+def _headers(spec: Any, profile: Profile) -> Iterator[Header]:
+    """Rows or columns: a list of fields, or one axis such as ``settings.tau`` with its values."""
     if isinstance(spec, Mapping):
         ((axis, values),) = spec.items()
-        for value in profile.axis(axis, values):
-            fields = profile.adapted(_at(axis, value))
-            if fields is not None:
-                identity = f"{value:g}" if isinstance(value, float) else str(value)
-                yield Line(identity, _honest(_shown(axis, value), {axis: value}, fields), fields)
-        return
-    for line in spec:
-        fields = {key: value for key, value in line.items() if key not in ("id", "label")}
-        adapted = profile.adapted(fields)
+        spec = [_axis_value(axis, value) for value in profile.thin(axis, values)]
+    for header in spec:
+        adapted = profile.adapt({key: value for key, value in header.items() if key not in ("id", "label")})
+        identity = next((header[key] for key in ("id", "sanitizer", "classifier", "measure") if key in header), "")
         if adapted is not None:
-            identity = (
-                line.get("id") or fields.get("sanitizer") or fields.get("classifier") or fields.get("measure", "")
-            )
-            label = _honest(line.get("label") or name_of(identity), fields, adapted)
-            yield Line(str(identity), label, adapted)
+            yield Header(str(identity), profile.label(header.get("label") or display_name(identity)), adapted)
 
 
-def _honest(label: str, given: Fields, used: Fields) -> str:
-    """A label that names the data set used, where another stands in for the one that was meant."""
-    meant = given.get("data")
-    return label if meant == used.get("data") else label.replace(name_of(meant), name_of(used["data"]))
-
-
-def _at(axis: str, value: Any) -> dict[str, Any]:
-    """``settings.tau`` is the field tau of the table settings."""
+def _axis_value(axis: str, value: Any) -> dict[str, Any]:
+    """The header of one value of an axis; ``settings.tau`` is the field tau of the table settings."""
     table, _, key = axis.rpartition(".")
-    return {table: {key: value}} if table else {axis: value}
-
-
-def _shown(axis: str, value: Any) -> str:
-    if axis in _PERCENT:
-        return f"{100 * value:g} %"
-    return f"{value:g}" if isinstance(value, int | float) else name_of(value)
-
-
-def _kept(paper: Figures, text: Mapping[str, Any], panels: tuple[Panel, ...], profile: Profile) -> Figures:
-    """The paper's figures for the columns that a profile keeps; none where another data set stands in."""
-    if profile.stand_in:
-        return {}
-    whole = {panel.id: panel for spec in text["panels"] for panel in _panels(merged(text.get("fixed", {}), spec), FULL)}
-    kept: dict[str, Mapping[str, tuple[float, ...]]] = {}
-    for panel in panels:
-        if panel.id not in paper:
-            continue
-        places = [[line.id for line in whole[panel.id].columns].index(column.id) for column in panel.columns]
-        kept[panel.id] = {row: tuple(values[place] for place in places) for row, values in paper[panel.id].items()}
-    return kept
+    shown = f"{value:g}" if isinstance(value, int | float) else display_name(value)
+    identity = f"{value:g}" if isinstance(value, float) else str(value)
+    label = f"{100 * value:g} %" if axis in _PERCENT else shown
+    return {"id": identity, "label": label, **({table: {key: value}} if table else {axis: value})}
 
 
 @cache
-def _files() -> tuple[Any, ...]:
-    folder = files("focusedcleaner.experiments") / "data"
-    return tuple(sorted((path for path in folder.iterdir() if path.name[:2].isdigit()), key=lambda path: path.name))
+def _file_names() -> tuple[str, ...]:
+    return tuple(sorted(path.name for path in _DATA.iterdir() if path.name[:2].isdigit()))
 
 
 @cache
-def _common() -> dict[str, Any]:
-    text = (files("focusedcleaner.experiments") / "data" / "common.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+def _read_toml(name: str) -> dict[str, Any]:
+    return tomllib.loads((_DATA / name).read_text(encoding="utf-8"))

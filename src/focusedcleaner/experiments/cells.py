@@ -1,73 +1,89 @@
-"""What is computed: values that determine a computation completely, each with a key."""
+"""Cells: values that determine a computation completely, each with a key, and the results of a cell."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
+from numpy.typing import NDArray
+
 from focusedcleaner.attacks import ATTACKS
 from focusedcleaner.classifiers import CLASSIFIERS
+from focusedcleaner.errors import InputError
 from focusedcleaner.registry import Registry
 from focusedcleaner.sanitizers import SANITIZERS
 
-Plain = bool | int | float | str | None
-Settings = tuple[tuple[str, Plain], ...]
+Settings = tuple[tuple[str, bool | int | float | str | None], ...]
+Values = Mapping[str, float | int | None]
+Arrays = Mapping[str, NDArray[Any]]
+Fields = Mapping[str, Any]
 
 EDITIONS: dict[str, int] = {"median": 2}
-"""By a method's name, the edition of its algorithm where it is not 1: raised by hand when its results change."""
-
+"""Edition of a method's algorithm where it is not 1; raise it by hand when the method's results change."""
 LARGEST_POWER = 0.25
-"""An attack that flips one pair after the other runs once to here; every smaller power is its beginning."""
+"""Attacks that flip one pair after another run once up to this power; smaller powers are prefixes of that run."""
 EDGE_BLIND = ("mlp",)
-"""Classifiers that no edge can change: one cell serves all poison of a source."""
-KEY_LENGTH = 24
+"""Classifiers that ignore edges: one cell serves all poisoned graphs of a source."""
+SYNTHETIC = "synthetic-"
+"""Prefix of generated data sets: ``synthetic-300`` has 300 nodes and needs no file."""
+SIZES = ("nodes", "edges", "classes", "attributes", "homophily")
+SCORES = ("esr", "f1", "cr", "oracle_esr", "planted", "removed", "removed_share")
+MEASURES = (*SIZES, *SCORES, "accuracy")
+FIELDS = {
+    *("data", "split", "attack", "attack_settings", "power", "flips", "sanitizer", "settings", "budget"),
+    *("sanitizer_seeds", "classifier", "classifier_settings", "nodes", "prune", "prune_seeds", "measure", "seeds"),
+}
+"""The fields that an experiment file may set."""
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """The outcome of a cell: numbers for the tables, computing time, arrays that other cells need, or an error."""
+
+    values: Values
+    seconds: float = 0.0
+    arrays: Arrays = field(default_factory=dict)
+    error: str = ""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A clean graph with a split: "authors" and "prognn" are published ones, "random 3" is drawn with seed 3."""
+    """A clean graph with a split: "authors" and "prognn" are published, "random 3" is drawn with seed 3."""
 
     data: str
     split: str = "authors"
-
-    def document(self) -> dict[str, Any]:
-        return {"data": self.data, "split": self.split}
 
     @property
     def label(self) -> str:
         return self.data if self.split == "authors" else f"{self.data}, split {self.split}"
 
 
-class Cell(ABC):
-    """A value whose key says everything that its results depend on."""
+@dataclass(frozen=True)
+class _Keyed(ABC):
+    """Base of all cells."""
 
     kind: ClassVar[str]
 
+    def __post_init__(self) -> None:
+        """Normalize numbers and settings, so that equal computations have equal keys."""
+        for part in fields(self):
+            value = getattr(self, part.name)
+            if part.type == "float":
+                object.__setattr__(self, part.name, round(float(value), 10))
+            elif part.type == "Settings":
+                object.__setattr__(self, part.name, tuple(sorted(value)))
+
     @abstractmethod
     def document(self) -> dict[str, Any]:
-        """All that determines the results, in values that JSON knows, methods with all their settings."""
-
-    @property
-    @abstractmethod
-    def label(self) -> str:
-        """The cell in a few words."""
-
-    @property
-    @abstractmethod
-    def source(self) -> Source:
-        """The clean graph behind it."""
-
-    @property
-    @abstractmethod
-    def method(self) -> str:
-        """Whose time it takes."""
+        """Everything that determines the results, as JSON values; methods with all their settings."""
 
     def inputs(self) -> tuple[Cell, ...]:
-        """The cells whose arrays it needs."""
+        """The cells whose arrays this cell needs."""
         return ()
 
     @cached_property
@@ -78,226 +94,227 @@ class Cell(ABC):
     @cached_property
     def key(self) -> str:
         """The beginning of the SHA-256 of the canonical JSON."""
-        return hashlib.sha256(self.text.encode()).hexdigest()[:KEY_LENGTH]
+        return hashlib.sha256(self.text.encode()).hexdigest()[:24]
 
 
 @dataclass(frozen=True)
-class Statistics(Cell):
+class Statistics(_Keyed):
     """The sizes of a data set."""
 
     kind: ClassVar[str] = "statistics"
-    of: Source
+    method: ClassVar[str] = "statistics"
+    seed: ClassVar[int] = 0
+    source: Source
+
+    @property
+    def poison(self) -> Poison:
+        return Poison(self.source)
 
     def document(self) -> dict[str, Any]:
-        return {"source": self.of.document()}
+        return {"source": asdict(self.source)}
 
     @property
     def label(self) -> str:
-        return self.of.label
-
-    @property
-    def source(self) -> Source:
-        return self.of
-
-    @property
-    def method(self) -> str:
-        return "statistics"
+        return self.source.label
 
 
 @dataclass(frozen=True)
-class Poison(Cell):
-    """A poisoned graph; "none" leaves it clean and "published" is Pro-GNN's file, which are both not computed.
+class Poison(_Keyed):
+    """A poisoned graph. "none" is the clean graph and "published" is Pro-GNN's file; neither is computed.
 
     Args:
-        origin: the clean graph.
-        attack: its name.
-        power: flips as a share of the clean graph's edges; Nettack's: flips at each target.
-        settings: of the attack, where they are not the defaults.
-        seed: of the attack.
+        source: the clean graph.
+        method: name of the attack.
+        power: flips as a share of the clean graph's edges; for Nettack, flips per target.
+        settings: the attack's non-default settings.
+        seed: the attack's seed.
     """
 
     kind: ClassVar[str] = "poison"
-    origin: Source
-    attack: str = "none"
+    source: Source
+    method: str = "none"
     power: float = 0.0
     settings: Settings = ()
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "power", _number(self.power))
-        object.__setattr__(self, "settings", tuple(sorted(self.settings)))
+    @property
+    def poison(self) -> Poison:
+        return self
 
     @property
     def computed(self) -> bool:
-        return self.attack not in ("none", "published")
+        return self.method not in ("none", "published")
 
     @property
-    def run(self) -> Poison:
-        """The cell that is computed: for an attack in order, the one run that holds all powers.
+    def full_run(self) -> Poison:
+        """The cell that is computed: for an attack that flips pairs in order, the one run that contains all powers.
 
-        Nettack runs for each power: where a target's turn passes without a flip, the first flips of five rounds are not
+        Nettack runs once per power: if a target's turn passes without a flip, the first flips of five rounds are not
         those of four.
         """
-        ordered = self.computed and self.attack != "nettack" and ATTACKS[self.attack].kind.ordered
+        ordered = self.computed and self.method != "nettack" and ATTACKS[self.method].kind.ordered
         return replace(self, power=max(self.power, LARGEST_POWER)) if ordered else self
 
     def document(self) -> dict[str, Any]:
-        known: dict[str, Any] = {"source": self.origin.document(), "attack": self.attack}
-        if self.attack == "none":
-            return known
+        known: dict[str, Any] = {"source": asdict(self.source), "attack": self.method}
         if self.computed:
-            known |= {**_method(ATTACKS, self.attack, self.settings), "seed": self.seed}
-        return {**known, "power": self.power}
+            known |= {**_settings_and_edition(ATTACKS, self.method, self.settings), "seed": self.seed}
+        return known if self.method == "none" else {**known, "power": self.power}
 
     @property
     def label(self) -> str:
-        power = f"{self.power:g} flips" if self.attack == "nettack" else f"{self.power:.0%}"
-        return f"{self.origin.label}, " + ("clean" if self.attack == "none" else f"{_named(self, self.attack)} {power}")
-
-    @property
-    def source(self) -> Source:
-        return self.origin
-
-    @property
-    def method(self) -> str:
-        return self.attack
+        if self.method == "none":
+            return f"{self.source.label}, clean"
+        power = f"{self.power:g} flips" if self.method == "nettack" else f"{self.power:.0%}"
+        return f"{self.source.label}, {_method_label(self)} {power}"
 
 
 @dataclass(frozen=True)
-class Sanitation(Cell):
-    """A graph cleaned by a sanitizer."""
+class _OnGraph(_Keyed):
+    """A cell that works on the graph of another cell."""
 
-    kind: ClassVar[str] = "sanitation"
-    poison: Poison
-    sanitizer: str
-    budget: float = 0.1
-    settings: Settings = ()
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "budget", _number(self.budget))
-        object.__setattr__(self, "settings", tuple(sorted(self.settings)))
-
-    def inputs(self) -> tuple[Cell, ...]:
-        return (self.poison.run,) if self.poison.computed else ()
-
-    def document(self) -> dict[str, Any]:
-        return {
-            "poison": self.poison.document(),
-            "sanitizer": self.sanitizer,
-            **_method(SANITIZERS, self.sanitizer, self.settings),
-            "budget": self.budget,
-            "seed": self.seed,
-        }
-
-    @property
-    def label(self) -> str:
-        return f"{self.poison.label} | {_named(self, self.sanitizer)} {self.budget:.0%} seed {self.seed}"
-
-    @property
-    def source(self) -> Source:
-        return self.poison.origin
-
-    @property
-    def method(self) -> str:
-        return self.sanitizer
-
-
-@dataclass(frozen=True)
-class Pruning(Cell):
-    """A graph cleaned by someone who knows the truth and may err on purpose.
-
-    Args:
-        poison: what is pruned.
-        share: edges removed, as a share of the planted ones.
-        hits: the share of the removed edges that are planted; the others are drawn from the rest.
-        seed: of the order; a larger share removes what a smaller one does and more.
-    """
-
-    kind: ClassVar[str] = "pruning"
-    poison: Poison
-    share: float = 1.0
-    hits: float = 1.0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "share", _number(self.share))
-        object.__setattr__(self, "hits", _number(self.hits))
-
-    def inputs(self) -> tuple[Cell, ...]:
-        return (self.poison.run,) if self.poison.computed else ()
-
-    def document(self) -> dict[str, Any]:
-        return {"poison": self.poison.document(), "share": self.share, "hits": self.hits, "seed": self.seed}
-
-    @property
-    def label(self) -> str:
-        return f"{self.poison.label} | pruned {self.share:.0%}, of these planted {self.hits:.0%} seed {self.seed}"
-
-    @property
-    def source(self) -> Source:
-        return self.poison.origin
-
-    @property
-    def method(self) -> str:
-        return "pruning"
-
-
-@dataclass(frozen=True)
-class Accuracy(Cell):
-    """How many test nodes, or targets of the attack, a classifier gets right."""
-
-    kind: ClassVar[str] = "accuracy"
     graph: Poison | Sanitation | Pruning
-    classifier: str
-    settings: Settings = ()
-    seed: int = 0
-    nodes: str = "test"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "settings", tuple(sorted(self.settings)))
-        if self.classifier in EDGE_BLIND and self.nodes == "test":
-            object.__setattr__(self, "graph", Poison(self.graph.source))
-
-    def inputs(self) -> tuple[Cell, ...]:
-        if isinstance(self.graph, Poison):
-            return (self.graph.run,) if self.graph.computed else ()
-        return (self.graph, *self.graph.inputs())
-
-    def document(self) -> dict[str, Any]:
-        return {
-            "graph": {"kind": self.graph.kind, **self.graph.document()},
-            "classifier": self.classifier,
-            **_method(CLASSIFIERS, self.classifier, self.settings),
-            "seed": self.seed,
-            "nodes": self.nodes,
-        }
-
-    @property
-    def label(self) -> str:
-        where = "" if self.nodes == "test" else f" on {self.nodes}"
-        return f"{self.graph.label} | {_named(self, self.classifier)}{where} seed {self.seed}"
 
     @property
     def source(self) -> Source:
         return self.graph.source
 
     @property
-    def method(self) -> str:
-        return self.classifier
+    def poison(self) -> Poison:
+        return self.graph.poison
+
+    def inputs(self) -> tuple[Cell, ...]:
+        if isinstance(self.graph, Poison):
+            return (self.graph.full_run,) if self.graph.computed else ()
+        return (self.graph, *self.graph.inputs())
 
 
-def _number(value: float) -> float:
-    """0.1 + 0.2 and 0.3 are one value."""
-    return round(float(value), 10)
+@dataclass(frozen=True)
+class Sanitation(_OnGraph):
+    """A poisoned graph cleaned by a sanitizer."""
+
+    kind: ClassVar[str] = "sanitation"
+    method: str
+    budget: float = 0.1
+    settings: Settings = ()
+    seed: int = 0
+
+    def document(self) -> dict[str, Any]:
+        method = _settings_and_edition(SANITIZERS, self.method, self.settings)
+        about = {"poison": self.graph.document(), "sanitizer": self.method, **method}
+        return {**about, "budget": self.budget, "seed": self.seed}
+
+    @property
+    def label(self) -> str:
+        return f"{self.graph.label} | {_method_label(self)} {self.budget:.0%} seed {self.seed}"
 
 
-def _named(cell: Poison | Sanitation | Accuracy, name: str) -> str:
-    given = " ".join(f"{key}={value}" for key, value in cell.settings)
-    return f"{name} ({given})" if given else name
+@dataclass(frozen=True)
+class Pruning(_OnGraph):
+    """A poisoned graph cleaned with knowledge of the planted edges, at a chosen precision.
+
+    Args:
+        graph: the poisoned graph.
+        share: number of removed edges as a share of the planted ones.
+        hits: share of the removed edges that are planted; the others are drawn from the clean edges.
+        seed: seed of the order; a larger share removes a superset.
+    """
+
+    kind: ClassVar[str] = "pruning"
+    method: ClassVar[str] = "pruning"
+    share: float = 1.0
+    hits: float = 1.0
+    seed: int = 0
+
+    def document(self) -> dict[str, Any]:
+        return {"poison": self.graph.document(), "share": self.share, "hits": self.hits, "seed": self.seed}
+
+    @property
+    def label(self) -> str:
+        return f"{self.graph.label} | pruned {self.share:.0%}, of these planted {self.hits:.0%} seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Accuracy(_OnGraph):
+    """The accuracy of a classifier on the test nodes, or on the attack's targets."""
+
+    kind: ClassVar[str] = "accuracy"
+    method: str
+    settings: Settings = ()
+    seed: int = 0
+    nodes: str = "test"
+
+    def document(self) -> dict[str, Any]:
+        method = _settings_and_edition(CLASSIFIERS, self.method, self.settings)
+        graph = {"kind": self.graph.kind, **self.graph.document()}
+        return {"graph": graph, "classifier": self.method, **method, "seed": self.seed, "nodes": self.nodes}
+
+    @property
+    def label(self) -> str:
+        nodes = "" if self.nodes == "test" else f" on {self.nodes}"
+        return f"{self.graph.label} | {_method_label(self)}{nodes} seed {self.seed}"
+
+
+Cell = Statistics | Poison | Sanitation | Pruning | Accuracy
+
+
+def expand_cells(fields: Fields) -> tuple[Cell, ...]:
+    """The cells behind one table cell, one per seed.
+
+    >>> fields = {"data": "cora", "attack": "mettack", "power": 0.1, "sanitizer": "cld", "measure": "esr", "seeds": 2}
+    >>> [cell.label for cell in expand_cells(fields)]
+    ['cora, mettack 10% | cld 10% seed 0', 'cora, mettack 10% | cld 10% seed 1']
+    """
+    unknown = set(fields) - FIELDS
+    if unknown:
+        raise InputError(f"unknown field {min(unknown)!r} in an experiment; the fields are {', '.join(sorted(FIELDS))}")
+    measure = fields.get("measure")
+    if measure not in MEASURES:
+        raise InputError(f"unknown measure {measure!r}; the measures are {', '.join(MEASURES)}")
+    return tuple(_expand(fields, seed) for seed in range(fields.get("seeds", 1)))
+
+
+def _expand(fields: Fields, seed: int) -> Cell:
+    source = Source(fields["data"], fields.get("split", "authors"))
+    if source.split == "random *":  # one split per seed, with seed 0 for the methods
+        source, seed = Source(source.data, f"random {seed}"), 0
+    if fields["measure"] in SIZES:
+        return Statistics(source)
+    graph = _expand_graph(fields, source, seed)
+    if fields["measure"] in SCORES:
+        if isinstance(graph, Poison):
+            raise InputError(f"{fields['measure']} needs a sanitizer")
+        return graph
+    nodes = fields.get("nodes", "test")
+    if fields["classifier"] in EDGE_BLIND and nodes == "test":
+        graph = Poison(source)
+    return Accuracy(graph, fields["classifier"], _settings(fields, "classifier_settings"), seed, nodes)
+
+
+def _expand_graph(fields: Fields, source: Source, seed: int) -> Poison | Pruning | Sanitation:
+    """The graph that is measured. Classifier seeds share sanitation seeds (3 by default)."""
+    power = fields.get("flips", fields.get("power", 0.0))
+    poison = Poison(source)
+    if power and fields.get("attack", "none") != "none":
+        poison = Poison(source, fields["attack"], power, _settings(fields, "attack_settings"))
+    if "prune" in fields and poison.method != "none":
+        return Pruning(poison, **fields["prune"], seed=seed % fields.get("prune_seeds", 1000))
+    if "sanitizer" not in fields:
+        return poison
+    seed = seed % fields.get("sanitizer_seeds", 3)
+    return Sanitation(poison, fields["sanitizer"], fields.get("budget", 0.1), _settings(fields, "settings"), seed)
+
+
+def _settings(fields: Fields, name: str) -> Settings:
+    return tuple(sorted(fields.get(name, {}).items()))
+
+
+def _method_label(cell: Poison | Sanitation | Accuracy) -> str:
+    settings = " ".join(f"{key}={value}" for key, value in cell.settings)
+    return f"{cell.method} ({settings})" if settings else cell.method
 
 
 @lru_cache(maxsize=4096)
-def _method(registry: Registry[Any], name: str, settings: Settings) -> dict[str, Any]:
-    """A method's settings, all of them, and its edition."""
+def _settings_and_edition(registry: Registry[Any], name: str, settings: Settings) -> dict[str, Any]:
+    """All settings of a method, and its edition."""
     return {"settings": registry.make(name, **dict(settings)).settings(), "edition": EDITIONS.get(name, 1)}

@@ -1,27 +1,25 @@
-"""What the paper claims of its figures, checked against ours place by place."""
+"""Claims of the paper, checked against our figures one comparison at a time."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from focusedcleaner.errors import InputError
 from focusedcleaner.experiments.catalogue import Experiment, Panel
-from focusedcleaner.experiments.store import CellResult
-from focusedcleaner.experiments.summary import Entry, by_panel
+from focusedcleaner.experiments.tables import Entries, Entry
 
-Places = Mapping[tuple[str, str], Entry]
-Claim = Mapping[str, Any]
+RULES = ("order", "best", "near", "spreads", "rises", "higher", "peaks", "reaches", "above", "equal")
+"""The field of a claim that says what is compared, see `_checks`."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """A claim at one place: whether it holds there, and with which figures."""
+    """One comparison: whether the claim holds there, and the figures compared."""
 
-    panel: str
     where: str
     holds: bool
     figures: str
@@ -29,29 +27,26 @@ class Check:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim and all its checks."""
+    """A claim with its comparisons (none while figures are missing) and the reason why it does not hold everywhere."""
 
     text: str
     checks: tuple[Check, ...]
     why: str = ""
-    """Why it does not hold everywhere, in the words of who looked into it."""
 
     @property
-    def broken(self) -> tuple[Check, ...]:
+    def failed(self) -> tuple[Check, ...]:
         return tuple(check for check in self.checks if not check.holds)
 
     @property
     def summary(self) -> str:
-        """Holds, holds in so many places of so many, or not known yet."""
         if not self.checks:
-            return "not known yet"
-        held = len(self.checks) - len(self.broken)
-        return "holds" if not self.broken else f"holds in {held} of {len(self.checks)} places"
+            return "not computed yet"
+        held = len(self.checks) - len(self.failed)
+        return "holds" if not self.failed else f"holds in {held} of {len(self.checks)} comparisons"
 
 
-def verdicts(experiment: Experiment, known: Mapping[str, CellResult]) -> list[Verdict]:
-    """Every claim of an experiment, checked wherever both figures are there."""
-    found = by_panel(experiment, known)
+def verdicts(experiment: Experiment, entries: Entries) -> list[Verdict]:
+    """Check every claim of an experiment, in the panels that it names or in all."""
     return [
         Verdict(
             claim["text"],
@@ -59,7 +54,7 @@ def verdicts(experiment: Experiment, known: Mapping[str, CellResult]) -> list[Ve
                 check
                 for panel in experiment.panels
                 if panel.id in claim.get("panels", (panel.id,))
-                for check in _rule(claim)(claim, panel, found[panel.id])
+                for check in _checks(claim, panel, entries)
             ),
             claim.get("why", ""),
         )
@@ -67,128 +62,70 @@ def verdicts(experiment: Experiment, known: Mapping[str, CellResult]) -> list[Ve
     ]
 
 
-def _rule(claim: Claim) -> Callable[[Claim, Panel, Places], Iterator[Check]]:
-    for name, rule in RULES.items():
-        if name in claim:
-            return rule
-    raise InputError(f"the claim {claim['text']!r} has no rule; rules are {', '.join(RULES)}")
+def _checks(claim: Mapping[str, Any], panel: Panel, entries: Entries) -> Iterator[Check]:
+    """Check a claim in one panel, in the columns ``at`` or in all, wherever the figures are available."""
+
+    def at(row: str, column: str) -> Entry:
+        return entries[panel.id, row, column]
+
+    columns = [column.id for column in panel.columns if column.id in claim.get("at", (column.id,))]
+    available = [at(row.id, column) for row in panel.rows for column in columns if at(row.id, column).values]
+    match claim:
+        case {"order": rows}:  # each row is above the next
+            for column, (better, worse) in itertools.product(columns, itertools.pairwise(rows)):
+                one, other = at(better, column), at(worse, column)
+                yield from _rows(one, other, one.mean > other.mean)
+        case {"best": row, "among": rows}:  # a row is not below the best of others
+            for column in columns:
+                rivals = [entry for entry in available if entry.column.id == column and entry.row.id in rows]
+                if rivals:
+                    one, other = at(row, column), max(rivals, key=lambda entry: entry.mean)
+                    yield from _rows(one, other, one.mean >= other.mean)
+        case {"near": [row, reference], "within": points}:  # a row is at most so many points below another
+            for one, other in ((at(row, column), at(reference, column)) for column in columns):
+                yield from _rows(one, other, one.mean >= other.mean - points)
+        case {"spreads": [row, reference]}:  # a row has a larger standard deviation than another
+            for one, other in ((at(row, column), at(reference, column)) for column in columns):
+                yield from _rows(one, other, one.deviation > other.deviation, deviations=True)
+        case {"rises": rows}:  # the last column is above the first
+            for row in [rows] if isinstance(rows, str) else rows:
+                one, other = at(row, panel.columns[0].id), at(row, panel.columns[-1].id)
+                yield from _columns(one, other, other.mean > one.mean)
+        case {"higher": [column, reference]}:  # a column is above another
+            for one, other in ((at(row.id, column), at(row.id, reference)) for row in panel.rows):
+                yield from _columns(one, other, one.mean > other.mean)
+        case {"peaks": peaks}:  # a row is largest in its column, up to one standard deviation
+            for row, column in peaks.items():
+                line = [at(row, one.id) for one in panel.columns]
+                if all(entry.values for entry in line):
+                    one, other = at(row, column), max(line, key=lambda entry: entry.mean)
+                    yield from _columns(one, other, other.mean - one.mean <= one.deviation)
+        case {"reaches": row, "within": points}:  # a row is at most so many points below the paper's figures
+            for entry in (entry for entry in available if entry.row.id == row and not math.isnan(entry.paper)):
+                figures = f"ours {entry.mean:.1f}, the paper's {entry.paper:.1f}"
+                yield Check(f"{panel.label}, {entry.column.label}", entry.mean >= entry.paper - points, figures)
+        case {"above": number}:  # every figure is above a number
+            for entry in available:
+                where = f"{panel.label}, {entry.row.label}, {entry.column.label}"
+                yield Check(where, entry.mean > number, f"{entry.mean:.1f}")
+        case {"equal": True}:  # every figure is the paper's
+            for entry in (entry for entry in available if not math.isnan(entry.paper)):
+                where = f"{panel.label}, {entry.row.label}, {entry.column.label}"
+                figures = f"ours {entry.mean:,.0f}, the paper's {entry.paper:,.0f}"
+                yield Check(where, entry.mean == entry.paper, figures)
+        case _:
+            raise InputError(f"the claim {claim['text']!r} has no rule; the rules are {', '.join(RULES)}")
 
 
-def _columns(claim: Claim, panel: Panel) -> list[str]:
-    return [column.id for column in panel.columns if column.id in claim.get("at", (column.id,))]
+def _rows(one: Entry, other: Entry, holds: bool, *, deviations: bool = False) -> Iterator[Check]:
+    """Compare two rows in one column, if both have values."""
+    if one.values and other.values:
+        shown = (f"{e.row.label} " + (f"± {e.deviation:.1f}" if deviations else f"{e.mean:.1f}") for e in (one, other))
+        yield Check(f"{one.panel.label}, {one.column.label}", holds, ", ".join(shown))
 
 
-def _there(*entries: Entry) -> bool:
-    return all(entry.values for entry in entries)
-
-
-def _pair(panel: Panel, one: Entry, other: Entry, holds: bool) -> Check:
-    figures = f"{one.row.label} {one.mean:.1f}, {other.row.label} {other.mean:.1f}"
-    return Check(panel.label, one.column.label, holds, figures)
-
-
-def _order(claim: Claim, panel: Panel, found: Places) -> Iterator[Check]:
-    """Each row is above the next."""
-    for column in _columns(claim, panel):
-        for better, worse in itertools.pairwise(claim["order"]):
-            one, other = found[better, column], found[worse, column]
-            if _there(one, other):
-                yield _pair(panel, one, other, one.mean > other.mean)
-
-
-def _best(claim: Claim, panel: Panel, found: Places) -> Iterator[Check]:
-    """A row is above the best of others."""
-    for column in _columns(claim, panel):
-        others = [found[row, column] for row in claim["among"] if _there(found[row, column])]
-        mine = found[claim["best"], column]
-        if others and _there(mine):
-            rival = max(others, key=lambda entry: entry.mean)
-            yield _pair(panel, mine, rival, mine.mean >= rival.mean)
-
-
-def _near(claim: Claim, panel: Panel, found: Places) -> Iterator[Check]:
-    """One row is at most so far below another."""
-    for column in _columns(claim, panel):
-        one, other = (found[row, column] for row in claim["near"])
-        if _there(one, other):
-            yield _pair(panel, one, other, one.mean >= other.mean - claim["within"])
-
-
-def _reaches(claim: Claim, panel: Panel, found: Places) -> Iterator[Check]:
-    """A row is at most so far below the paper's figures."""
-    for column in _columns(claim, panel):
-        entry = found[claim["reaches"], column]
-        if _there(entry) and not math.isnan(entry.paper):
-            holds = entry.mean >= entry.paper - claim["within"]
-            figures = f"ours {entry.mean:.1f}, the paper's {entry.paper:.1f}"
-            yield Check(panel.label, entry.column.label, holds, figures)
-
-
-def _rises(claim: Claim, panel: Panel, found: Places) -> Iterator[Check]:
-    """The last column is above the first."""
-    rows = claim["rises"] if isinstance(claim["rises"], list) else [claim["rises"]]
-    for row in rows:
-        first, last = found[row, panel.columns[0].id], found[row, panel.columns[-1].id]
-        if _there(first, last):
-            figures = f"{first.column.label}: {first.mean:.1f}, {last.column.label}: {last.mean:.1f}"
-            yield Check(panel.label, first.row.label, last.mean > first.mean, figures)
-
-
-def _peaks(claim: Claim, panel: Panel, found: Places) -> Iterator[Check]:
-    """Each row is largest at its column, up to one standard deviation."""
-    for row, column in claim["peaks"].items():
-        places = [found[row, line.id] for line in panel.columns]
-        if _there(*places):
-            best, mine = max(places, key=lambda entry: entry.mean), found[row, column]
-            figures = f"best at {best.column.label}: {best.mean:.1f}, at {mine.column.label}: {mine.mean:.1f}"
-            yield Check(panel.label, mine.row.label, best.mean - mine.mean <= mine.deviation, figures)
-
-
-def _higher(claim: Claim, panel: Panel, found: Places) -> Iterator[Check]:
-    """In each row, one column is above another."""
-    for row in panel.rows:
-        one, other = (found[row.id, column] for column in claim["higher"])
-        if _there(one, other):
-            figures = f"at {one.column.label}: {one.mean:.1f}, at {other.column.label}: {other.mean:.1f}"
-            yield Check(panel.label, row.label, one.mean > other.mean, figures)
-
-
-def _above(claim: Claim, panel: Panel, found: Places) -> Iterator[Check]:
-    """Every place is above a number."""
-    for row, column in itertools.product(panel.rows, _columns(claim, panel)):
-        entry = found[row.id, column]
-        if _there(entry):
-            holds = entry.mean > claim["above"]
-            yield Check(panel.label, f"{row.label}, {entry.column.label}", holds, f"{entry.mean:.1f}")
-
-
-def _equal(claim: Claim, panel: Panel, found: Places) -> Iterator[Check]:
-    """Every place is what the paper says."""
-    for entry in found.values():
-        if _there(entry) and not math.isnan(entry.paper):
-            figures = f"ours {entry.mean:,.0f}, the paper's {entry.paper:,.0f}"
-            yield Check(panel.label, f"{entry.row.label}, {entry.column.label}", entry.mean == entry.paper, figures)
-
-
-def _spreads(claim: Claim, panel: Panel, found: Places) -> Iterator[Check]:
-    """One row has the larger standard deviation."""
-    for column in _columns(claim, panel):
-        one, other = (found[row, column] for row in claim["spreads"])
-        if _there(one, other):
-            figures = f"{one.row.label} ± {one.deviation:.1f}, {other.row.label} ± {other.deviation:.1f}"
-            yield Check(panel.label, one.column.label, one.deviation > other.deviation, figures)
-
-
-RULES: dict[str, Callable[[Claim, Panel, Places], Iterator[Check]]] = {
-    "order": _order,
-    "best": _best,
-    "near": _near,
-    "reaches": _reaches,
-    "rises": _rises,
-    "peaks": _peaks,
-    "higher": _higher,
-    "above": _above,
-    "equal": _equal,
-    "spreads": _spreads,
-}
-"""By the field that a claim has, what it says."""
+def _columns(one: Entry, other: Entry, holds: bool) -> Iterator[Check]:
+    """Compare two columns in one row, if both have values."""
+    if one.values and other.values:
+        figures = f"at {one.column.label}: {one.mean:.1f}, at {other.column.label}: {other.mean:.1f}"
+        yield Check(f"{one.panel.label}, {one.row.label}", holds, figures)

@@ -1,39 +1,36 @@
-"""What a worker does: one cell, from the graph that it needs to its results."""
+"""Computes one cell: a graph in, numbers and arrays out. Runs in a worker, without the store."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import singledispatch
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+import torch
 
 from focusedcleaner.attacks import Nettack, attack
-from focusedcleaner.classifiers import classifier
+from focusedcleaner.classifiers import GCN, classifier
 from focusedcleaner.errors import InputError
-from focusedcleaner.experiments.cells import Accuracy, Cell, Poison, Pruning, Sanitation, Statistics
-from focusedcleaner.experiments.targets import nettack_targets
+from focusedcleaner.experiments.cells import Accuracy, Cell, CellResult, Poison, Pruning, Sanitation, Statistics
+from focusedcleaner.experiments.graphs import ArraysOf, cell_graph, clean_graph
 from focusedcleaner.graph import Graph, IntArray
 from focusedcleaner.sanitizers import sanitizer
 from focusedcleaner.scoring import score
 
-Arrays = Mapping[str, NDArray[Any]]
-Values = Mapping[str, float | int | None]
+BEST, WORST, OTHERS = 10, 10, 20
+"""Nettack's targets: numbers of nodes with the largest margin, with the smallest, and of others."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A cell and all that its computation needs: it can be sent to another machine.
+    """A cell with all its inputs, so that any machine can compute it.
 
     Args:
-        cell: what is to be computed.
-        graph: what the method is given.
-        clean: the clean graph's edges, where the result is scored.
-        targets: the nodes that count, where they are not the test nodes.
+        cell: the cell to compute.
+        graph: the input of the method.
+        clean: the clean graph's edges, if the result is scored.
+        targets: the nodes to evaluate, if they are not the test nodes.
     """
 
     cell: Cell
@@ -42,103 +39,115 @@ class Task:
     targets: IntArray | None = None
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Numbers for tables, arrays for the cells that build on this one, and the time it took."""
-
-    values: Values
-    arrays: Arrays = field(default_factory=dict)
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Why a cell could not be computed."""
-
-    error: str
+def make_task(cell: Cell, arrays: ArraysOf) -> Task:
+    """Collect a cell's inputs."""
+    clean = clean_graph(cell.source)
+    if isinstance(cell, Sanitation | Pruning):
+        return Task(cell, cell_graph(cell.graph, arrays), clean=clean.edges)
+    if isinstance(cell, Accuracy):
+        targets = arrays(cell.poison.full_run).get("targets") if cell.nodes == "targets" else None
+        return Task(cell, cell_graph(cell.graph, arrays), targets=targets)
+    return Task(cell, clean)
 
 
-def run(task: Task) -> Outcome | Failure:
-    """Compute a cell; whatever goes wrong in it is told, not raised."""
+def run_task(task: Task) -> CellResult:
+    """Compute a cell. An exception becomes the result's error, so that one cell cannot stop the others."""
     start = time.perf_counter()
     try:
-        done = compute(task.cell, task)
-    except Exception as error:  # noqa: BLE001  one cell must not end the others
-        told = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-        return Failure(" ".join(told.split())[:500])
-    values = {name: _rounded(value) for name, value in done.values.items()}
-    return Outcome(values, done.arrays, round(time.perf_counter() - start, 2))
+        result = _compute(task)
+    except Exception as error:  # noqa: BLE001
+        text = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        return CellResult({}, error=" ".join(text.split())[:500])
+    values = {name: _rounded(value) for name, value in result.values.items()}
+    return replace(result, values=values, seconds=round(time.perf_counter() - start, 2))
 
 
-@singledispatch
-def compute(cell: Cell, task: Task) -> Outcome:
-    """The results of a cell, by its kind."""
-    raise TypeError(f"no way to compute a {type(cell).__name__}")
+def _compute(task: Task) -> CellResult:
+    cell, graph = task.cell, task.graph
+    match cell:
+        case Statistics():
+            sizes = {"nodes": graph.num_nodes, "edges": graph.num_edges, "classes": len(np.unique(graph.known_labels))}
+            return CellResult({**sizes, "attributes": graph.num_attributes, "homophily": graph.homophily})
+        case Poison():
+            return _poison(cell, graph)
+        case Sanitation():
+            cleaned = sanitizer(cell.method, **dict(cell.settings)).sanitize(graph, cell.budget, seed=cell.seed)
+            added = cleaned.graph.added_edges(graph)
+            values = {**_scores(task, cleaned.removed), "added": len(added)}
+            return CellResult(values, arrays={"removed": cleaned.removed, "added": added})
+        case Pruning():
+            removed = _pruned(cell, task)
+            return CellResult(_scores(task, removed), arrays={"removed": removed})
+        case Accuracy():
+            return CellResult({"accuracy": _accuracy(cell, task)})
 
 
-@compute.register
-def _(cell: Statistics, task: Task) -> Outcome:
-    graph = task.graph
-    sizes = {"nodes": graph.num_nodes, "edges": graph.num_edges, "classes": len(np.unique(graph.known_labels))}
-    return Outcome({**sizes, "attributes": graph.num_attributes, "homophily": graph.homophily})
-
-
-@compute.register
-def _(cell: Poison, task: Task) -> Outcome:
-    arrays: dict[str, NDArray[Any]] = {}
-    if cell.attack == "nettack":
-        arrays["targets"] = nettack_targets(task.graph, seed=cell.seed)
-        aimed = Nettack(**dict(cell.settings), targets=tuple(arrays["targets"].tolist()), per_target=int(cell.power))  # type: ignore[arg-type]
-        made = aimed.poison(task.graph, len(arrays["targets"]) * int(cell.power), seed=cell.seed)
+def _poison(cell: Poison, graph: Graph) -> CellResult:
+    arrays = {}
+    if cell.method == "nettack":
+        targets, flips = nettack_targets(graph, seed=cell.seed), int(cell.power)
+        arrays["targets"] = targets
+        nettack = Nettack(**dict(cell.settings), targets=tuple(targets.tolist()), per_target=flips)  # type: ignore[arg-type]
+        poisoned = nettack.poison(graph, len(targets) * flips, seed=cell.seed)
     else:
-        made = attack(cell.attack, **dict(cell.settings)).poison(task.graph, cell.power, seed=cell.seed)
-    flips = np.concatenate([made.added, made.removed]) if made.flips is None else made.flips
-    arrays["flips"] = flips
-    return Outcome({"added": len(made.added), "deleted": len(made.removed)}, arrays)
+        poisoned = attack(cell.method, **dict(cell.settings)).poison(graph, cell.power, seed=cell.seed)
+    added, removed = poisoned.added, poisoned.removed
+    arrays["flips"] = np.concatenate([added, removed]) if poisoned.flips is None else poisoned.flips
+    return CellResult({"added": len(added), "deleted": len(removed)}, arrays=arrays)
 
 
-@compute.register
-def _(cell: Sanitation, task: Task) -> Outcome:
-    found = sanitizer(cell.sanitizer, **dict(cell.settings)).sanitize(task.graph, cell.budget, seed=cell.seed)
-    added = found.graph.added_edges(task.graph)
-    values = {**_scores(task, found.removed), "added": len(added)}
-    return Outcome(values, {"removed": found.removed, "added": added})
-
-
-@compute.register
-def _(cell: Pruning, task: Task) -> Outcome:
-    planted = np.flatnonzero(~np.isin(task.graph.edge_keys, _clean(task).edge_keys))
-    others = np.setdiff1d(np.arange(task.graph.num_edges), planted)
+def _pruned(cell: Pruning, task: Task) -> IntArray:
+    """The edges that a pruning removes."""
+    genuine = _clean(task).has_edges(task.graph.edges)
     rng = np.random.default_rng(cell.seed)
-    planted, others = rng.permutation(planted), rng.permutation(others)
+    planted, others = rng.permutation(np.flatnonzero(~genuine)), rng.permutation(np.flatnonzero(genuine))
     total = round(cell.share * len(planted))
     hits = round(cell.hits * total)
-    removed = task.graph.edges[np.concatenate([planted[:hits], others[: total - hits]])]
-    return Outcome(_scores(task, removed), {"removed": removed})
+    return task.graph.edges[np.concatenate([planted[:hits], others[: total - hits]])]
 
 
-@compute.register
-def _(cell: Accuracy, task: Task) -> Outcome:
-    model = classifier(cell.classifier, **dict(cell.settings)).fit(task.graph, seed=cell.seed)
+def _accuracy(cell: Accuracy, task: Task) -> float:
+    model = classifier(cell.method, **dict(cell.settings)).fit(task.graph, seed=cell.seed)
     if cell.nodes == "test":
-        return Outcome({"accuracy": model.accuracy(task.graph)})
+        return model.accuracy(task.graph)
     if task.targets is None or task.graph.labels is None:
-        raise InputError("there are no targets: accuracy on targets goes with nettack")
-    right = model.predict(task.graph)[task.targets] == task.graph.labels[task.targets]
-    return Outcome({"accuracy": float(right.mean())})
+        raise InputError("there are no targets: accuracy on targets requires nettack")
+    return float((model.predict(task.graph)[task.targets] == task.graph.labels[task.targets]).mean())
+
+
+def nettack_targets(graph: Graph, *, seed: int = 0) -> IntArray:
+    """Test nodes that a GCN on the clean graph classifies correctly: 10 of largest margin, 10 of smallest, 20 others.
+
+        margin_i = p_i(y_i) − max_{c ≠ y_i} p_i(c),  p = softmax of the GCN's scores
+
+    Zügner, Akbarnejad, Günnemann: "Adversarial Attacks on Neural Networks for Graph Data", KDD 2018.
+
+    >>> from focusedcleaner.datasets import synthetic
+    >>> len(nettack_targets(synthetic(num_nodes=200, homophily=0.9, seed=0)))
+    40
+    """
+    if graph.labels is None or graph.split is None:
+        raise InputError("Nettack's targets are chosen among labelled test nodes, but the graph has none")
+    probabilities = torch.softmax(GCN().fit(graph, seed=seed).scores(graph), 1).numpy()
+    nodes = graph.split.test[graph.labels[graph.split.test] >= 0]
+    labels, rows = graph.labels[nodes], np.arange(len(nodes))
+    others = probabilities[nodes]
+    others[rows, labels] = -np.inf
+    margin = probabilities[nodes, labels] - others.max(axis=1)
+    order = np.argsort(-margin, kind="stable")
+    correct = nodes[order[margin[order] > 0]]
+    if len(correct) < BEST + WORST + OTHERS:
+        needed = BEST + WORST + OTHERS
+        raise InputError(f"a GCN classifies {len(correct)} test nodes correctly, but {needed} targets are needed")
+    middle = np.random.default_rng(seed).choice(correct[BEST:-WORST], OTHERS, replace=False)
+    return np.concatenate([correct[:BEST], correct[-WORST:], np.sort(middle)])
 
 
 def _scores(task: Task, removed: IntArray) -> dict[str, float | int | None]:
-    found = score(removed, poisoned=task.graph, clean=_clean(task))
-    return {
-        "planted": found.attacked,
-        "removed": found.removed,
-        "removed_share": found.removed / task.graph.num_edges,
-        "esr": found.esr,
-        "f1": found.f1,
-        "cr": found.cr,
-        "oracle_esr": found.oracle_esr,
-    }
+    scores = score(removed, poisoned=task.graph, clean=_clean(task))
+    share = scores.removed / task.graph.num_edges
+    counts = {"planted": scores.attacked, "removed": scores.removed, "removed_share": share}
+    return {**counts, "esr": scores.esr, "f1": scores.f1, "cr": scores.cr, "oracle_esr": scores.oracle_esr}
 
 
 def _clean(task: Task) -> Graph:
@@ -147,7 +156,7 @@ def _clean(task: Task) -> Graph:
 
 
 def _rounded(value: float | int | None) -> float | int | None:
-    """Five digits after the point; None for what is no number."""
+    """Five decimals; None if not finite."""
     if isinstance(value, float):
         return round(value, 5) if math.isfinite(value) else None
     return value

@@ -1,29 +1,25 @@
-"""Figures of an experiment: small multiples, the same in every run."""
+"""Figures: small multiples of an experiment's panels as SVG and PNG, the same bytes in every run."""
 
 from __future__ import annotations
 
 import io
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from focusedcleaner.errors import MissingExtra
-from focusedcleaner.experiments.catalogue import Experiment, Line, Panel
-from focusedcleaner.experiments.store import CellResult
-from focusedcleaner.experiments.summary import Entry, by_panel
+from focusedcleaner.experiments.catalogue import Experiment, Header, Panel
+from focusedcleaner.experiments.tables import Entries
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
-"""Okabe and Ito's, which all eyes tell apart."""
+"""The colour-blind safe palette of Okabe and Ito."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 REFERENCES = ("oracle", "clean")
-"""Rows that are a bound or a baseline: a thin dashed line."""
-THEIRS = "the paper's, hollow"
-ACROSS = 3
-"""Panels side by side."""
+"""Rows that are a bound or a baseline, drawn as a thin dashed line."""
+PAPER = "the paper's, hollow"
 _STYLE = {
     "font.size": 8,
     "axes.titlesize": 9,
@@ -40,101 +36,94 @@ _STYLE = {
 }
 _NO_DATES = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
 
-Places = Mapping[tuple[str, str], Entry]
-
 
 def check_plots() -> None:
-    """Say at once where matplotlib is missing."""
+    """Raise `MissingExtra` if matplotlib is not installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
         raise MissingExtra("drawing figures", "plots") from None
 
 
-def draw(experiment: Experiment, known: Mapping[str, CellResult]) -> dict[str, bytes]:
-    """The figure as SVG and PNG, by suffix; nothing where the experiment has none or no value is there."""
-    found = by_panel(experiment, known)
-    if not experiment.figure or not any(entry.values for places in found.values() for entry in places.values()):
+def draw(experiment: Experiment, entries: Entries) -> dict[str, bytes]:
+    """The figure by suffix, svg and png; empty if the experiment has no figure or no values."""
+    if not experiment.figure or not any(entry.values for entry in entries.values()):
         return {}
     check_plots()
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+    images = {}
     with matplotlib.rc_context(_STYLE):
-        figure = _figure(experiment, found)
+        figure = _figure(experiment, entries)
         FigureCanvasAgg(figure)
-        pictures = {}
-        for form, metadata in _NO_DATES.items():
+        for suffix, metadata in _NO_DATES.items():
             buffer = io.BytesIO()
-            figure.savefig(buffer, format=form, metadata=metadata, dpi=110)
-            pictures[form] = buffer.getvalue()
-    return pictures
+            figure.savefig(buffer, format=suffix, metadata=metadata, dpi=110)
+            images[suffix] = buffer.getvalue()
+    return images
 
 
-def _figure(experiment: Experiment, found: Mapping[str, Places]) -> Figure:
+def _figure(experiment: Experiment, entries: Entries) -> Figure:
     from matplotlib.figure import Figure
 
     panels = [panel for panel in experiment.panels if len(panel.columns) > 1]
-    across = min(ACROSS if len(panels) != 4 else 2, len(panels))
+    across = min(2 if len(panels) == 4 else 3, len(panels))
     down = math.ceil(len(panels) / across)
     figure = Figure(figsize=(2.6 * across + 0.6, 2.1 * down + 0.7), layout="constrained")
-    heat = experiment.figure == "heatmap"
-    plots = figure.subplots(down, across, squeeze=False, sharey=not heat)
-    paint = _heatmap if heat else _lines
-    for place, panel in enumerate(panels):
-        plot = plots[place // across][place % across]
-        paint(plot, experiment, panel, found[panel.id])
+    heatmap = experiment.figure == "heatmap"
+    grid = figure.subplots(down, across, squeeze=False, sharey=not heatmap).flat
+    for number, (plot, panel) in enumerate(zip(grid, panels, strict=False)):
+        (_draw_heatmap if heatmap else _draw_lines)(plot, experiment, panel, entries)
         plot.set_xlabel(experiment.x or panel.label)
         if experiment.x:
             plot.set_title(panel.label)
-        if place % across == 0:
+        if number % across == 0:
             plot.set_ylabel(experiment.y)
-    for place in range(len(panels), down * across):
-        plots[place // across][place % across].set_visible(False)
-    _legend(figure, plots[0][0], across)
+    for unused in grid[len(panels) :]:
+        unused.set_visible(False)
+    _draw_legend(figure, grid[0], across)
     return figure
 
 
-def _legend(figure: Figure, plot: Axes, across: int) -> None:
+def _draw_legend(figure: Figure, plot: Axes, across: int) -> None:
     """One legend for all panels: the rows in their order, the paper's last."""
     handles, labels = plot.get_legend_handles_labels()
     by_label = dict(zip(labels, handles, strict=True))
-    lines = {label: by_label[label] for label in sorted(by_label, key=lambda label: label == THEIRS)}
+    lines = {label: by_label[label] for label in sorted(by_label, key=lambda label: label == PAPER)}
     if len(lines) > 1:
         figure.legend(list(lines.values()), list(lines), loc="outside lower center", ncols=min(len(lines), across + 1))
 
 
-def _lines(plot: Axes, experiment: Experiment, panel: Panel, found: Places) -> None:
-    """A line for every row, with the standard deviation; the paper's figures hollow and dotted."""
+def _draw_lines(plot: Axes, experiment: Experiment, panel: Panel, entries: Entries) -> None:
+    """A line per row with standard deviations; the paper's figures hollow and dotted."""
     drawn = [row for row in panel.rows if not experiment.draw or row.id in experiment.draw]
     for number, row in enumerate(drawn):
-        places = [found[row.id, column.id] for column in panel.columns]
-        style = _row_style(row, number, many=len(panel.columns) > 20)
-        shown = [(x, entry) for x, entry in enumerate(places) if entry.values]
-        xs, means = [x for x, _ in shown], [entry.mean for _, entry in shown]
+        line = [entries[panel.id, row.id, column.id] for column in panel.columns]
+        style = _row_style(row, number, markers=len(panel.columns) <= 20)
+        xs = [x for x, entry in enumerate(line) if entry.values]
+        means, deviations = [line[x].mean for x in xs], [line[x].deviation for x in xs]
         plot.plot(xs, means, label=row.label, **style)
         if row.id not in REFERENCES:
-            plot.errorbar(
-                xs, means, [entry.deviation for _, entry in shown], fmt="none", ecolor=style["color"], elinewidth=0.7
-            )
-        theirs = [(x, entry.paper) for x, entry in enumerate(places) if not math.isnan(entry.paper)]
-        if theirs:
+            plot.errorbar(xs, means, deviations, fmt="none", ecolor=style["color"], elinewidth=0.7)
+        paper = [(x, entry.paper) for x, entry in enumerate(line) if not math.isnan(entry.paper)]
+        if paper:
             hollow = {**style, "linestyle": ":", "linewidth": 0.9, "markerfacecolor": "white"}
-            plot.plot(*zip(*theirs, strict=True), label=THEIRS, **hollow)
+            plot.plot(*zip(*paper, strict=True), label=PAPER, **hollow)
     step = next(step for step in (1, 2, 5, 10, 20, 50) if len(panel.columns) / step <= 7)
     plot.set_xticks(range(0, len(panel.columns), step), [column.label for column in panel.columns][::step])
 
 
-def _row_style(row: Line, number: int, *, many: bool) -> dict[str, Any]:
+def _row_style(row: Header, number: int, *, markers: bool) -> dict[str, Any]:
     if row.id in REFERENCES:
         return {"color": "#555555", "linestyle": "--", "linewidth": 0.9, "marker": ""}
-    marker = "" if many else MARKERS[number % len(MARKERS)]
+    marker = MARKERS[number % len(MARKERS)] if markers else ""
     return {"color": COLOURS[number % len(COLOURS)], "marker": marker, "linestyle": "-"}
 
 
-def _heatmap(plot: Axes, experiment: Experiment, panel: Panel, found: Places) -> None:
+def _draw_heatmap(plot: Axes, experiment: Experiment, panel: Panel, entries: Entries) -> None:
     """Rows by columns, each with its number."""
-    means = [[found[row.id, column.id].mean for column in panel.columns] for row in panel.rows]
+    means = [[entries[panel.id, row.id, column.id].mean for column in panel.columns] for row in panel.rows]
     plot.imshow(means, cmap="cividis", vmin=0, vmax=100, aspect="auto")
     plot.grid(visible=False)
     plot.set_xticks(range(len(panel.columns)), [column.label for column in panel.columns])

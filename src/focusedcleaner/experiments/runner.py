@@ -1,94 +1,155 @@
-"""Computes what is missing, keeps each result at once, and goes on where an earlier run stopped."""
+"""Computes missing cells in a useful order, saves each result at once, and resumes where an earlier run stopped."""
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import mean
 
-from focusedcleaner.experiments.cells import Cell
-from focusedcleaner.experiments.compute import Failure, Outcome
+from focusedcleaner.experiments.catalogue import Experiment
+from focusedcleaner.experiments.cells import Cell, CellResult
+from focusedcleaner.experiments.compute import make_task
 from focusedcleaner.experiments.engines import Engine
-from focusedcleaner.experiments.graphs import task_of
-from focusedcleaner.experiments.plan import Estimate, check_sources, to_compute
+from focusedcleaner.experiments.graphs import clean_graph, published_graph
 from focusedcleaner.experiments.store import Store
 
-LOOK_AGAIN = 2.0
-"""Seconds after which a cell that another runner has claimed is looked at again."""
+POLL = 2.0
+"""Seconds between two looks at a cell that another runner is computing."""
 RENEW = 60.0
-"""Seconds between two signs of life in the store."""
+"""Seconds between two renewals of the claims in the store."""
+POWERS_FIRST = (0.0, 0.1, 0.25, 0.05, 0.2, 0.15)
+"""The order in which attack powers are computed."""
+SECONDS = {
+    "mettack": 60.0,
+    "minmax": 20.0,
+    "nettack": 5.0,
+    "maskgvae": 20.0,
+    "lp": 5.0,
+    "cld": 3.5,
+    "gcn": 1.2,
+    "mlp": 0.7,
+    "sgc": 0.4,
+    "rgcn": 4.0,
+    "prognn": 12.0,
+    "median": 5.0,
+    "simpgcn": 5.0,
+    "gnnguard": 1.5,
+    "elastic": 5.0,
+    "air": 2.3,
+    "pruning": 0.2,
+    "statistics": 0.2,
+}
+"""Computing time on one core of methods that have not been timed; 3 s for all others."""
 
 
-@dataclass(frozen=True)
-class Status:
-    """How far a run is."""
+def schedule(experiments: Iterable[Experiment], only: str = "") -> list[Cell]:
+    """All cells with ``only`` in their label, each once; by seed, power and experiment, so that tables fill evenly."""
+    priorities: dict[str, tuple[tuple[int, int, int], Cell]] = {}
+    for number, experiment in enumerate(experiments):
+        for cell in experiment.cells():
+            power, split = cell.poison.power, cell.source.split
+            rank = POWERS_FIRST.index(power) if power in POWERS_FIRST else len(POWERS_FIRST)
+            split_seed = int(split.removeprefix("random ")) if split.startswith("random ") else 0
+            priority = (max(cell.seed, split_seed), rank, number)
+            if only in cell.label and (cell.key not in priorities or priority < priorities[cell.key][0]):
+                priorities[cell.key] = priority, cell
+    return [cell for _, cell in sorted(priorities.values(), key=lambda item: item[0])]
 
-    done: int
-    total: int
-    seconds_left: float
-    """An estimate, for as many cells at a time as the engine has slots."""
+
+def missing_cells(cells: Iterable[Cell], results: Mapping[str, CellResult], with_arrays: set[str]) -> dict[str, Cell]:
+    """The cells to compute by key: those without a result, each after the inputs whose arrays are missing."""
+    missing: dict[str, Cell] = {}
+
+    def add(cell: Cell) -> None:
+        if cell.key not in missing:
+            for needed in cell.inputs():
+                if needed.key not in with_arrays:
+                    add(needed)
+            missing[cell.key] = cell
+
+    for cell in cells:
+        if cell.key not in results:
+            add(cell)
+    return missing
 
 
-Progress = Callable[[Status], None]
+def estimate_seconds(
+    missing: Mapping[str, Cell], cells: Iterable[Cell], results: Mapping[str, CellResult]
+) -> dict[str, float]:
+    """The expected time of missing cells by key: the mean of the same method on the same data set, or else on any."""
+    times: dict[tuple[str, ...], list[float]] = {}
+    computed = {one.key: one for cell in cells for one in (cell, *cell.inputs()) if one.key in results}
+    for key, cell in computed.items():
+        for group in _groups(cell):
+            times.setdefault(group, []).append(results[key].seconds)
+    means = {group: mean(seconds) for group, seconds in times.items()}
+    return {
+        key: next((means[group] for group in _groups(cell) if group in means), SECONDS.get(cell.method, 3.0))
+        for key, cell in missing.items()
+    }
+
+
+def _groups(cell: Cell) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return (cell.kind, cell.method, cell.source.data), (cell.kind, cell.method)
 
 
 @dataclass
-class Report:
-    """What a run came to."""
+class RunReport:
+    """The outcome of a run: new results, errors by cell label, and cells not started within the time limit."""
 
     computed: int = 0
     failed: dict[str, str] = field(default_factory=dict)
-    """Errors by the cell's label."""
     left: int = 0
-    """Cells that there was no time for."""
 
 
 class Runner:
-    """Fills a store.
+    """Computes cells and saves them to a store.
 
     Args:
-        store: open; where results go.
-        engine: who computes; closed at the end.
-        progress: told after every result.
-        seconds: no cell is started after so many; None for no limit.
+        store: an open store.
+        engine: computes the cells; closed at the end.
+        on_progress: called after every result with cells done, cells in all, and the expected seconds left.
+        seconds: no cell is started after this time.
     """
 
     def __init__(
-        self, store: Store, engine: Engine, *, progress: Progress | None = None, seconds: float | None = None
+        self,
+        store: Store,
+        engine: Engine,
+        *,
+        on_progress: Callable[[int, int, float], None] | None = None,
+        seconds: float = math.inf,
     ) -> None:
-        self.store, self.engine, self.progress = store, engine, progress
-        self.deadline = None if seconds is None else time.monotonic() + seconds
-        self.report = Report()
+        self.store, self.engine, self.on_progress = store, engine, on_progress
+        self.deadline = time.monotonic() + seconds
+        self.report = RunReport()
         self._running: dict[str, Cell] = {}
-        self._elsewhere: dict[str, float] = {}
-        """Cells that another runner is at, and when to look at them again."""
-        self._broken: set[str] = set()
-        """Keys of cells that failed."""
-        self._took = self._expected = 0.0
-        """Seconds of the cells that were computed: as it was, and as it had been estimated."""
+        self._failed: set[str] = set()
+        self._poll_at: dict[str, float] = {}  # when to look again at cells that another runner is computing
+        self._taken = self._expected = 0.0  # seconds of the computed cells, to correct the estimate for this machine
 
-    def run(self, cells: Sequence[Cell]) -> Report:
-        """Compute those of the cells, and of what they build on, that the store has not.
+    def run(self, cells: Sequence[Cell]) -> RunReport:
+        """Compute the missing cells and what they need.
 
         Raises:
             InputError: a data set is missing.
-            KeyboardInterrupt: Ctrl-C; all results so far are kept.
+            KeyboardInterrupt: Ctrl-C; all results so far are saved.
         """
-        known, self._ready = self.store.known(), self.store.keys_with_arrays()
-        self._waiting = to_compute(cells, known, self._ready)
-        self._total = len(self._waiting)
-        self._needs = {key: {one.key: one for one in cell.inputs()} for key, cell in self._waiting.items()}
-        estimate = Estimate(cells, known)
-        self._seconds = {key: estimate.seconds(cell) for key, cell in self._waiting.items()}
+        results, self._ready = self.store.results(), self.store.computed(with_arrays=True)
+        self._waiting = missing_cells(cells, results, self._ready)
+        self._seconds = estimate_seconds(self._waiting, cells, results)
         renewed = time.monotonic()
         try:
-            check_sources(self._waiting.values())
-            while self._waiting or self._running:
-                if not self._out_of_time():
-                    self._fill()
-                elif not self._running:
-                    break
-                self._collect()
+            _load_graphs(self._waiting.values())
+            while self._running or (self._waiting and time.monotonic() < self.deadline):
+                self._fill_slots()
+                if self._running:
+                    for key, result in self.engine.finished(timeout=1.0):
+                        self._finish(self._running.pop(key), result)
+                elif self._waiting:
+                    time.sleep(POLL / 4)
                 if time.monotonic() - renewed > RENEW:
                     self.store.renew()
                     renewed = time.monotonic()
@@ -98,58 +159,54 @@ class Runner:
         self.report.left = len(self._waiting)
         return self.report
 
-    def _out_of_time(self) -> bool:
-        return self.deadline is not None and time.monotonic() >= self.deadline
-
-    def _fill(self) -> None:
-        """Start as many cells as there are free slots, the first that can be started first."""
+    def _fill_slots(self) -> None:
+        """Start the first waiting cells whose inputs are ready."""
         for key, cell in list(self._waiting.items()):
-            if len(self._running) >= self.engine.slots:
+            now = time.monotonic()
+            if len(self._running) >= self.engine.slots or now >= self.deadline:
                 return
-            needs = self._needs[key]
-            broken = next((needs[one] for one in needs if one in self._broken), None)
-            if broken is not None:
-                self._settle(cell, Failure(f"builds on {broken.label}, which failed"))
-            elif self._ready.issuperset(needs) and self._elsewhere.get(key, 0) < time.monotonic():
+            needed = {one.key: one for one in cell.inputs()}
+            failed = next((needed[one] for one in needed if one in self._failed), None)
+            if failed is not None:
+                self._finish(self._waiting.pop(key), CellResult({}, error=f"needs {failed.label}, which failed"))
+            elif self._ready.issuperset(needed) and self._poll_at.get(key, 0) < now:
                 self._start(cell)
 
     def _start(self, cell: Cell) -> None:
         if self.store.claim(cell):
-            del self._waiting[cell.key]
-            self._running[cell.key] = cell
-            self.engine.start(task_of(cell, self.store.arrays))
+            self._running[cell.key] = self._waiting.pop(cell.key)
+            self.engine.start(make_task(cell, self.store.arrays))
         elif cell.key in self.store.computed():
             del self._waiting[cell.key]
             self._ready.add(cell.key)
-            self._tell()
+            self._update_progress()
         else:
-            self._elsewhere[cell.key] = time.monotonic() + LOOK_AGAIN
+            self._poll_at[cell.key] = time.monotonic() + POLL
 
-    def _collect(self) -> None:
-        if not self._running:
-            if self._waiting:
-                time.sleep(LOOK_AGAIN / 4)
-            return
-        for key, result in self.engine.finished(timeout=1.0):
-            self._settle(self._running.pop(key), result)
-
-    def _settle(self, cell: Cell, result: Outcome | Failure) -> None:
-        self._waiting.pop(cell.key, None)
-        if isinstance(result, Failure):
-            self.store.fail(cell, result.error)
-            self._broken.add(cell.key)
+    def _finish(self, cell: Cell, result: CellResult) -> None:
+        if result.error:
+            self.store.release(cell)
+            self._failed.add(cell.key)
             self.report.failed[cell.label] = result.error
         else:
             self.store.put(cell, result)
             self.report.computed += 1
-            self._took += result.seconds
+            self._taken += result.seconds
             self._expected += self._seconds[cell.key]
             self._ready.add(cell.key)
-        self._tell()
+        self._update_progress()
 
-    def _tell(self) -> None:
-        if self.progress is not None:
-            still = [*self._waiting, *self._running]
-            pace = self._took / self._expected if self._expected else 1.0  # other machines are faster or slower
-            left = pace * sum(map(self._seconds.__getitem__, still)) / max(self.engine.slots, 1)
-            self.progress(Status(self._total - len(still), self._total, left))
+    def _update_progress(self) -> None:
+        if self.on_progress is not None:
+            remaining, total = [*self._waiting, *self._running], len(self._seconds)
+            pace = self._taken / self._expected if self._expected else 1.0
+            seconds_left = pace * sum(self._seconds[key] for key in remaining) / self.engine.slots
+            self.on_progress(total - len(remaining), total, seconds_left)
+
+
+def _load_graphs(cells: Iterable[Cell]) -> None:
+    """Load the data sets and published graphs, so that a missing file is reported before anything is computed."""
+    for poison in sorted({cell.poison for cell in cells}, key=lambda poison: poison.label):
+        clean_graph(poison.source)
+        if poison.method == "published":
+            published_graph(poison)

@@ -1,7 +1,9 @@
-"""Where results are kept: one SQLite file that several runners may share, above the results that the package brings."""
+"""Results on disk: one SQLite file that several runners may share, and the CSV files that come with the package."""
 
 from __future__ import annotations
 
+import csv
+import errno
 import io
 import json
 import os
@@ -10,26 +12,27 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from focusedcleaner.datasets.published import cache_folder
 from focusedcleaner.errors import InputError
-from focusedcleaner.experiments.cells import Cell
-from focusedcleaner.experiments.compute import Arrays, Outcome, Values
-from focusedcleaner.io.disk import npz_bytes
+from focusedcleaner.experiments.cells import Arrays, Cell, CellResult
+from focusedcleaner.io.disk import npz_bytes, prefix_errors, write_files
 
 STORE = "FOCUSEDCLEANER_STORE"
 FILE = "cells.sqlite"
 FORMAT = 1
 LEASE = 600.0
-"""Seconds after which others may take over a cell whose runner has not renewed its claim."""
+"""Seconds after which other runners may take over a cell whose claim was not renewed."""
 WAIT = 60.0
 """Seconds that a writer waits for another one."""
+COMMITTED = Path(__file__).parent / "results"
+"""The result files in the repository."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS cells (
@@ -37,16 +40,7 @@ CREATE TABLE IF NOT EXISTS cells (
     numbers TEXT NOT NULL, arrays BLOB, seconds REAL NOT NULL, made TEXT NOT NULL, versions TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS leases (key TEXT PRIMARY KEY, host TEXT NOT NULL, pid INTEGER NOT NULL, until REAL NOT NULL);
-CREATE TABLE IF NOT EXISTS failures (key TEXT PRIMARY KEY, cell TEXT NOT NULL, error TEXT NOT NULL);
 """
-
-
-@dataclass(frozen=True)
-class CellResult:
-    """What is known of a cell: its numbers, and the seconds that they took."""
-
-    values: Values
-    seconds: float
 
 
 def default_folder() -> Path:
@@ -56,185 +50,172 @@ def default_folder() -> Path:
 
 
 class Store:
-    """Results by cell, written at once and whole.
+    """An open SQLite file with results by cell key; each result is written at once, in one transaction.
 
     Args:
-        folder: where the SQLite file is or will be.
-        base: results that the package brings, by key; they have numbers and no arrays.
+        folder: the folder of the file; both are created if needed.
+        base: results to start from, without arrays; those in the file take precedence.
     """
 
     def __init__(self, folder: Path, base: Mapping[str, CellResult] | None = None) -> None:
-        self.path = folder / FILE
-        self.base = base or {}
-        self._database: sqlite3.Connection | None = None
-
-    # Opening and closing ---------------------------------------------------------------------------------------------
-
-    def open(self) -> Store:
-        """Make or open the file; refuse one that is of another kind or version."""
-        with self._telling():
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            database = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None)
-            found = database.execute("PRAGMA user_version").fetchone()[0]
+        self.path, self._base = folder / FILE, base or {}
+        with self._errors():
+            folder.mkdir(parents=True, exist_ok=True)
+            self.database = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None)
+            found = self.database.execute("PRAGMA user_version").fetchone()[0]
             if found not in (0, FORMAT):
-                database.close()
-                raise InputError(
-                    f"{self.path}: is a store of format {found}, not {FORMAT}: choose another with --store"
-                )
-            database.execute("PRAGMA journal_mode=WAL")
-            database.execute("PRAGMA synchronous=NORMAL")
-            database.executescript(_TABLES)
-            database.execute(f"PRAGMA user_version={FORMAT}")
-        self._database = database
-        return self
+                self.close()
+                raise InputError(f"{self.path} has format {found}, not {FORMAT}: choose another folder with --store")
+            self.database.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")
+            self.database.execute(f"PRAGMA user_version={FORMAT}")
 
     def close(self) -> None:
-        if self._database is not None:
-            self._database.close()
-            self._database = None
+        self.database.close()
 
-    def __enter__(self) -> Store:
-        return self.open()
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @contextmanager
-    def _telling(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise InputError(f"the store {self.path} can't be used: {error.strerror or error}") from None
-        except sqlite3.Error as error:
-            raise InputError(f"the store {self.path} can't be used: {error}") from None
+    def results(self) -> dict[str, CellResult]:
+        """All results by key, without arrays."""
+        rows = self._query("SELECT key, numbers, seconds FROM cells")
+        return {**self._base, **{key: CellResult(json.loads(numbers), seconds) for key, numbers, seconds in rows}}
 
-    @property
-    def database(self) -> sqlite3.Connection:
-        if self._database is None:
-            raise InputError(f"the store {self.path} is not open")
-        return self._database
-
-    # Results ---------------------------------------------------------------------------------------------------------
-
-    def known(self) -> dict[str, CellResult]:
-        """All results by key: the file's own above those that the package brings."""
-        with self._telling():
-            rows = self.database.execute("SELECT key, numbers, seconds FROM cells").fetchall()
-        return {**self.base, **{key: CellResult(json.loads(numbers), seconds) for key, numbers, seconds in rows}}
-
-    def keys_with_arrays(self) -> set[str]:
-        """The cells that others can build on."""
-        with self._telling():
-            return {key for (key,) in self.database.execute("SELECT key FROM cells WHERE arrays IS NOT NULL")}
-
-    def computed(self) -> set[str]:
-        """The cells that this file has."""
-        with self._telling():
-            return {key for (key,) in self.database.execute("SELECT key FROM cells")}
-
-    def get(self, cell: Cell) -> CellResult | None:
-        """What the file itself, or the package, knows of a cell."""
-        with self._telling():
-            row = self.database.execute("SELECT numbers, seconds FROM cells WHERE key = ?", (cell.key,)).fetchone()
-        return self.base.get(cell.key) if row is None else CellResult(json.loads(row[0]), row[1])
+    def computed(self, *, with_arrays: bool = False) -> set[str]:
+        """The keys of the cells in the file; with arrays, only of those that other cells can build on."""
+        rows = self._query("SELECT key FROM cells WHERE arrays IS NOT NULL OR ?", not with_arrays)
+        return {key for (key,) in rows}
 
     def arrays(self, cell: Cell) -> Arrays:
-        """The arrays of a cell, none where it has none here."""
-        with self._telling():
-            row = self.database.execute("SELECT arrays FROM cells WHERE key = ?", (cell.key,)).fetchone()
-        return {} if row is None or row[0] is None else _unpacked(row[0])
+        """The arrays of a cell; empty if the file has none."""
+        rows = self._query("SELECT arrays FROM cells WHERE key = ? AND arrays IS NOT NULL", cell.key)
+        if not rows:
+            return {}
+        with np.load(io.BytesIO(rows[0][0]), allow_pickle=False) as file:
+            return _with_integers(file, np.int64)
 
-    def put(self, cell: Cell, outcome: Outcome) -> None:
-        """Keep a result; the claim on the cell ends with it."""
-        made = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        arrays = npz_bytes({name: _small(array) for name, array in outcome.arrays.items()}) if outcome.arrays else None
-        row = (cell.key, cell.kind, cell.source.data, cell.method, cell.text, json.dumps(dict(outcome.values)), arrays)
-        with self._changing() as database:
-            database.execute(
-                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (*row, outcome.seconds, made, _versions()),
-            )
-            database.execute("DELETE FROM leases WHERE key = ?", (cell.key,))
-            database.execute("DELETE FROM failures WHERE key = ?", (cell.key,))
-
-    def fail(self, cell: Cell, error: str) -> None:
-        """Keep the reason why a cell has no result; the next run tries it again."""
-        with self._changing() as database:
-            database.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?)", (cell.key, cell.label, error))
-            database.execute("DELETE FROM leases WHERE key = ?", (cell.key,))
-
-    def failures(self) -> dict[str, str]:
-        """Reasons by key."""
-        with self._telling():
-            return dict(self.database.execute("SELECT key, error FROM failures"))
-
-    # Who is at work --------------------------------------------------------------------------------------------------
+    def put(self, cell: Cell, result: CellResult) -> None:
+        """Save a result and release the claim on its cell."""
+        about = (cell.key, cell.kind, cell.source.data, cell.method, cell.text, json.dumps(dict(result.values)))
+        arrays = npz_bytes(_with_integers(result.arrays, np.int32)) if result.arrays else None
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        versions = " ".join(
+            f"{package} {version(package)}" for package in ("focusedcleaner", "torch", "numpy", "scipy")
+        )
+        row = (*about, arrays, result.seconds, now, versions)
+        with self._transaction():
+            self._query("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *row)
+            self._query("DELETE FROM leases WHERE key = ?", cell.key)
 
     def claim(self, cell: Cell) -> bool:
-        """Take a cell to compute; False where this file has it already or someone else is at it."""
-        host, pid = socket.gethostname(), os.getpid()
-        with self._changing() as database:
-            if database.execute("SELECT 1 FROM cells WHERE key = ?", (cell.key,)).fetchone():
+        """Reserve a cell for this process; False if the file has it or another runner is computing it."""
+        with self._transaction():
+            if self._query("SELECT 1 FROM cells WHERE key = ?", cell.key):
                 return False
-            lease = database.execute("SELECT host, pid, until FROM leases WHERE key = ?", (cell.key,)).fetchone()
-            if lease is not None and (lease[0], lease[1]) != (host, pid) and _holds(*lease):
+            leases = self._query("SELECT host, pid, until FROM leases WHERE key = ?", cell.key)
+            if leases and leases[0][:2] != _owner() and _is_valid(*leases[0]):
                 return False
-            row = (cell.key, host, pid, time.time() + LEASE)
-            database.execute("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", row)
+            row = (cell.key, *_owner(), time.time() + LEASE)
+            self._query("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", *row)
         return True
 
     def renew(self) -> None:
-        """Say that this process is still at work on all it has claimed."""
-        self._leases("UPDATE leases SET until = ? WHERE host = ? AND pid = ?", (time.time() + LEASE,))
+        """Extend all claims of this process."""
+        self._query("UPDATE leases SET until = ? WHERE host = ? AND pid = ?", time.time() + LEASE, *_owner())
 
-    def release(self, cells: Iterable[Cell] | None = None) -> None:
-        """Give claims back: these, or all of this process."""
-        if cells is None:
-            self._leases("DELETE FROM leases WHERE host = ? AND pid = ?")
-        for cell in cells or ():
-            self._leases("DELETE FROM leases WHERE key = ? AND host = ? AND pid = ?", (cell.key,))
+    def release(self, cell: Cell | None = None) -> None:
+        """Give up this process's claim on a cell, or all its claims."""
+        key = "%" if cell is None else cell.key
+        self._query("DELETE FROM leases WHERE host = ? AND pid = ? AND key LIKE ?", *_owner(), key)
 
-    def _leases(self, query: str, first: tuple[Any, ...] = ()) -> None:
-        with self._changing() as database:
-            database.execute(query, (*first, socket.gethostname(), os.getpid()))
+    def _query(self, statement: str, *values: Any) -> list[Any]:
+        with self._errors():
+            return self.database.execute(statement, values).fetchall()
 
     @contextmanager
-    def _changing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it or nothing."""
-        with self._telling():
-            database = self.database
-            database.execute("BEGIN IMMEDIATE")
-            try:
-                yield database
-            except BaseException:
-                database.execute("ROLLBACK")
-                raise
-            database.execute("COMMIT")
+    def _transaction(self) -> Iterator[None]:
+        with self._errors(), self.database:  # commits, or rolls back after an exception
+            self.database.execute("BEGIN IMMEDIATE")
+            yield
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, sqlite3.Error) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(f"the store {self.path} can't be used: {reason}") from None
 
 
-def _holds(host: str, pid: int, until: float) -> bool:
-    """Whether a claim still counts: until it expires or, on this machine, its process is gone."""
-    return time.time() < until and (host != socket.gethostname() or _alive(pid))
+def _owner() -> tuple[str, int]:
+    return socket.gethostname(), os.getpid()
 
 
-def _alive(pid: int) -> bool:
+def _is_valid(host: str, pid: int, until: float) -> bool:
+    """Whether a claim still counts: it has not expired and, on this machine, its process is alive."""
+    if time.time() >= until:
+        return False
+    if host != socket.gethostname():
+        return True
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
+    except OSError as error:
+        return error.errno == errno.EPERM  # the process belongs to another user
     return True
 
 
-def _small(array: Any) -> Any:
-    return array.astype(np.int32) if array.dtype.kind in "iu" else array
+def _with_integers(arrays: Arrays, integers: type) -> dict[str, Any]:
+    """Convert integer arrays: they are stored with 32 bits and used with 64."""
+    return {name: arrays[name].astype(integers) if arrays[name].dtype.kind in "iu" else arrays[name] for name in arrays}
 
 
-def _unpacked(blob: bytes) -> Arrays:
-    with np.load(io.BytesIO(blob), allow_pickle=False) as file:
-        return {name: file[name].astype(np.int64) if file[name].dtype.kind in "iu" else file[name] for name in file}
+@cache
+def committed_results() -> Mapping[str, CellResult]:
+    """The results that come with the package, by key."""
+    return {key: result for path in COMMITTED.glob("*.csv") for key, result in read_csv(path).items()}
 
 
-def _versions() -> str:
-    return " ".join(f"{package} {version(package)}" for package in ("focusedcleaner", "torch", "numpy", "scipy"))
+def read_csv(path: Path) -> dict[str, CellResult]:
+    """Read a result file."""
+    results = {}
+    for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
+        key, seconds = row.pop("key"), float(row.pop("seconds"))
+        del row["cell"]
+        results[key] = CellResult({name: _number(text) for name, text in row.items()}, seconds)
+    return results
+
+
+def _number(text: str) -> float | int | None:
+    if not text:
+        return None
+    return int(text) if text.lstrip("-").isdecimal() else float(text)
+
+
+def write_csv(cells: Iterable[Cell], results: Mapping[str, CellResult], folder: Path = COMMITTED) -> int:
+    """Replace the result files of a folder: one per kind of cell and data set, sorted by label.
+
+    Returns:
+        The number of results.
+    """
+    files: dict[Path, list[dict[str, Any]]] = {}
+    for cell in sorted(cells, key=lambda cell: (cell.label, cell.key)):
+        if cell.key in results:
+            about, result = {"key": cell.key, "cell": cell.label}, results[cell.key]
+            row = {**about, **result.values, "seconds": result.seconds}
+            files.setdefault(folder / f"{cell.kind}-{cell.source.data}.csv", []).append(row)
+    with prefix_errors(folder):
+        folder.mkdir(exist_ok=True)
+    write_files({path: _csv_text(rows).encode() for path, rows in files.items()})
+    for path in set(folder.glob("*.csv")) - set(files):
+        path.unlink()
+    return sum(map(len, files.values()))
+
+
+def _csv_text(rows: list[dict[str, Any]]) -> str:
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, list(rows[0]), extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return buffer.getvalue()
