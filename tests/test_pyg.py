@@ -64,11 +64,19 @@ def test_composes_and_batches(data: Any) -> None:
     assert torch.equal(batch.removed_edge_index[:, 5:], cleaned.removed_edge_index + data.num_nodes)
 
 
-@pytest.mark.parametrize("missing", ["edge_index", "y", "train_mask", "val_mask"])
+@pytest.mark.parametrize("missing", ["edge_index", "y"])
 def test_says_what_is_missing(data: Any, missing: str) -> None:
     del data[missing]
     with pytest.raises(InputError, match=f"the data has no {missing}"):
         Sanitize()(data)
+
+
+def test_a_missing_split_is_drawn(graph: Graph, data: Any) -> None:
+    for part in ("train", "val", "test"):
+        del data[f"{part}_mask"]
+    cleaned = Sanitize("jaccard", budget=5, seed=3)(data)
+    expected = sanitizer("jaccard").sanitize(graph.with_split(None).with_drawn_split(3), 5, seed=3)
+    assert cleaned.removed_edge_index.T.tolist() == expected.removed.tolist()
 
 
 def test_takes_one_graph_of_one_kind() -> None:

@@ -17,6 +17,7 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.formatting import count, percent
 from focusedcleaner.graph import UNKNOWN, Graph
 from focusedcleaner.io.convert import as_graph
+from focusedcleaner.io.edit import check_insertable
 from focusedcleaner.registry import ATTACKS, CLASSIFIERS, SANITIZERS, Method, Registry
 from focusedcleaner.sanitizers import AUTO, Sanitation, Sanitizer, default_method, sanitizer, sanitizer_for
 from focusedcleaner.sanitizers.base import Progress
@@ -62,6 +63,8 @@ def sanitize(
     """
     graph = as_graph(data).with_drawn_split(seed)
     chosen = sanitizer_for(graph, method, settings)
+    if chosen.inserts:
+        check_insertable(data, chosen.name)
     return replace(chosen.sanitize(graph, budget, seed=seed, progress=progress), source=data)
 
 
@@ -119,6 +122,9 @@ def check(data: Any) -> Check:
 
     >>> from focusedcleaner.datasets import synthetic
     >>> print(check(synthetic(200)))
+    200 nodes, 400 edges, 11 components
+    5 classes, 200 labelled nodes; 80.0 % of the edges within a class
+    ...
     """
     graph = as_graph(data)
     adjacency = graph.adjacency()

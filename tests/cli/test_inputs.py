@@ -172,9 +172,7 @@ def test_a_graph_without_split_gets_one(cli: Command, graph: Graph, folder: Path
     save_graph(replace(graph, split=None), "bare.npz")
     done = cli("sanitize", "bare.npz", "--budget", "2", "--out", "RUN", "--seed", "5")
     assert done.exit_code == 0
-    assert done.stderr.startswith(
-        "note: the graph has no split, so one was drawn (seed 5): 15 nodes for training, 15 for"
-    )
+    assert done.stderr.startswith("note: the graph has no split, so one was drawn (seed 5): 15 for training, 15 for")
     assert load_graph("RUN/sanitized.npz").split == Split.random(graph.labels, seed=5)  # type: ignore[arg-type]
 
 

@@ -13,7 +13,7 @@ def test_methods(cli: Command) -> None:
         assert word in shown.stdout
     assert "`" not in shown.stdout
     words = " ".join(shown.stdout.split())
-    assert "svd Edges that a low-rank approximation of the graph lacks. rank=30, normalized=true" in words
+    assert "svd Edges with little weight in a low-rank approximation of the graph. rank=30, normalized=true" in words
     assert "threshold=none" in words
     assert "inner=implicit" in words
     listed = json.loads(cli("methods", "--json").stdout)

@@ -67,7 +67,7 @@ def test_auto_is_the_default_and_keeps_the_settings(
     assert cli("sanitize", "graph.npz", "--budget", "3", "--set", "tau=0.5").exit_code == 0
     assert cli("sanitize", "graph.npz", "--budget", "3", "--method", "auto", "--set", "tau=0.5").exit_code == 0
     assert Path("runs/graph-cld/removed.csv").read_bytes() == Path("runs/graph-cld-2/removed.csv").read_bytes()
-    monkeypatch.setattr("focusedcleaner.cli.sanitize.default_method", lambda graph: "jaccard")
+    monkeypatch.setattr("focusedcleaner.sanitizers.default_method", lambda graph: "jaccard")
     done = cli("sanitize", "graph.npz", "--set", "threshold=0", "--json")
     fields = json.loads(done.stdout)
     assert (fields["method"], fields["out"]) == ("jaccard", "runs/graph-jaccard")
@@ -76,7 +76,7 @@ def test_auto_is_the_default_and_keeps_the_settings(
     assert refused.exit_code == 2
     assert refused.stderr == (
         "error: auto chose jaccard for this graph: jaccard has no setting 'tau'; its settings are threshold; "
-        "--method names another method\n"
+        "or choose another method\n"
     )
     assert not Path("RUN").exists()
 

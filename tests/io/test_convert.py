@@ -143,7 +143,8 @@ def test_as_graph_refuses_other_types_by_name(data: object) -> None:
     with pytest.raises(InputError) as error:
         as_graph(data)
     assert str(error.value) == (
-        "a graph must be a Graph, a PyG Data, a NetworkX graph or a square scipy or numpy matrix, "
+        "a graph must be a Graph, a PyG Data, a NetworkX graph, a square scipy or numpy matrix "
+        "or a mapping with one as 'adjacency', "
         f"not {type(data).__name__}"
     )
 

@@ -181,7 +181,7 @@ def test_a_resumed_gasoline_run_writes_the_same_files(
     monkeypatch.setattr(gasoline._Cleaning, "round", interrupted)
     stopped = cli(*words, "--out", "RUN")
     assert stopped.exit_code == 2
-    assert stopped.stderr.startswith("interrupted after 6 of 12 edges; what was found so far is in RUN; go on with: ")
+    assert stopped.stderr.startswith("interrupted after 6 of 12 edges; the result so far is in RUN; continue with: ")
     so_far = read_run("RUN")
     assert len(so_far.removed) + len(so_far.added) == 6
     monkeypatch.setattr(gasoline._Cleaning, "round", whole)
@@ -226,7 +226,7 @@ def test_the_estimate_is_printed_and_recorded(cli: Command, poisoned: Graph, fol
     assert record["auto_budget"]
     assert record["estimate"]["low"] <= record["estimate"]["number"] <= record["estimate"]["high"]
     assert "planted with probability" in result.stdout
-    assert "nine times in ten" in (folder / "RUN" / "report.html").read_text()
+    assert "held on 20 of 63 test graphs" in (folder / "RUN" / "report.html").read_text()
     header = (folder / "RUN" / "removed.csv").read_text().splitlines()[0].split(",")
     assert {"planted", "class_agreement", "training_ends", "common_neighbours"} <= set(header)
 
@@ -236,7 +236,8 @@ def test_sanitize_without_a_method(cli: Command, poisoned: Graph, monkeypatch: p
     monkeypatch.setattr("focusedcleaner.sanitizers.SELF_ATTACK_EDGES", (1, 10_000))
     monkeypatch.setattr(SelfAttack, "__init__", partialmethod(SelfAttack.__init__, **SELF_ATTACK))
     assert cli("sanitize", "graph.npz").exit_code == 0
-    record = json.loads(Path("runs/graph-cleaned/run.json").read_text())
+    record = json.loads(Path("runs/graph-self-attack/run.json").read_text())
     assert record["method"] == "self-attack"
-    assert cli("sanitize", "graph.npz", "--set", "tau=0.7", "--budget", "3").exit_code == 0
-    assert json.loads(Path("runs/graph-cld/run.json").read_text())["method"] == "cld"
+    refused = cli("sanitize", "graph.npz", "--set", "tau=0.7", "--budget", "3")
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("error: auto chose self-attack for this graph: self-attack has no setting 'tau'")

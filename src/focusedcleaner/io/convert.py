@@ -33,7 +33,7 @@ def as_graph(data: Any) -> Graph:
     Graph(3 nodes, 2 edges, 0 classes, 0 attributes)
     >>> as_graph([[0, 1]])
     Traceback (most recent call last):
-    focusedcleaner.errors.InputError: a graph must be a Graph, a PyG Data, a NetworkX graph ..., not list
+    focusedcleaner.errors.InputError: a graph must be a Graph, a PyG Data, a NetworkX graph, ... not list
     """
     if isinstance(data, Graph):
         return data

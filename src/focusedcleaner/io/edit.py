@@ -42,6 +42,12 @@ def with_changes(data: Any, graph: Graph, removed: IntArray, added: IntArray) ->
     return (_pyg if hasattr(data, "edge_index") else _networkx)(data, graph, removed, added)
 
 
+def check_insertable(data: Any, who: str) -> None:
+    """Refuse a PyG `Data` whose edges have attributes, which an inserted edge would lack."""
+    if hasattr(data, "is_edge_attr") and any(data.is_edge_attr(key) for key in data.to_dict() if key != "edge_index"):
+        raise InputError(f"{who} inserts edges, but the data's edges have attributes that new edges lack")
+
+
 def _matrix(matrix: Any, removed: IntArray, added: IntArray) -> Any:
     entries = sp.coo_array(matrix)
     kept = ~_among(np.stack([entries.row, entries.col]), removed, matrix.shape[0])
@@ -72,8 +78,8 @@ def _networkx(network: Any, graph: Graph, removed: IntArray, added: IntArray) ->
 def _pyg(data: Any, graph: Graph, removed: IntArray, added: IntArray) -> Any:
     import torch
 
-    if len(added) and any(data.is_edge_attr(key) for key in data.to_dict() if key != "edge_index"):
-        raise InputError("edges were inserted, but the data's edges have attributes that new edges lack")
+    if len(added):
+        check_insertable(data, "the method")
     device = data.edge_index.device
     kept = torch.from_numpy(~_among(data.edge_index.cpu().numpy(), removed, graph.num_nodes)).to(device)
     changed = data.edge_subgraph(kept)
