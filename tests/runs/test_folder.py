@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.runs import RunFolder, write_run
-from focusedcleaner.runs.folder import free_path
+from focusedcleaner.runs import RunFolder, free_path, write_run
 from focusedcleaner.sanitizers import Sanitation
 
 

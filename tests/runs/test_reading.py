@@ -13,9 +13,7 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import load_graph
 from focusedcleaner.restore.missing import Missing
-from focusedcleaner.runs import read_run, write_run
-from focusedcleaner.runs.folder import write_missing
-from focusedcleaner.runs.reading import check_same_configuration, read_missing, read_record
+from focusedcleaner.runs import check_same_configuration, read_missing, read_record, read_run, write_missing, write_run
 from focusedcleaner.sanitizers import FocusedCleaner, Sanitation
 
 
@@ -73,7 +71,7 @@ def test_proposed_edges_there_and_back(sanitation: Sanitation, folder: Path) -> 
     run = read_run("RUN")
     assert read_missing(run) is None
     missing = Missing(sanitation.removed[:2], np.array([0.9, 0.8]), {}, candidates=10, reach=0.5)
-    write_missing(run.path, run.graph, missing)
+    write_missing(run, missing)
     assert read_missing(run).tolist() == sanitation.removed[:2].tolist()  # type: ignore[union-attr]
     v, u = (run.graph.name(node) for node in run.graph.edges[0])
     with open("RUN/missing.csv", "w", newline="") as file:

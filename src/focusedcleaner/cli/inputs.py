@@ -15,8 +15,7 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import SUFFIXES, load_adjacency, load_graph, load_split
 from focusedcleaner.io.disk import checksum, prefix_errors
-from focusedcleaner.runs.folder import GRAPH, RECORD
-from focusedcleaner.runs.reading import read_record
+from focusedcleaner.runs import GRAPH, RECORD, read_record
 
 
 def read_graph(source: GraphSource) -> Graph:
