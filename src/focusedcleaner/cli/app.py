@@ -162,3 +162,8 @@ def reproduce(
 
 _command("finished.report", options.ReportOptions)
 _command("info.methods", options.MethodsOptions)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command and exit: with code 0 after success, 2 after an input error."""
+    app(None if arguments is None else list(arguments), prog_name="focusedcleaner")

@@ -54,9 +54,9 @@ def _outputs(power: str, out: Path) -> dict[str, Path]:
     """The file of each power: ``out`` for a single power, else its name with the power inserted."""
     powers = [each.strip() for each in power.split(",")]
     checked_suffix(out)
-    repeated = [each for each in powers if powers.count(each) > 1]
-    if repeated:
-        raise InputError(f"power {repeated[0]} is given twice")
+    for each in powers:
+        if powers.count(each) > 1:
+            raise InputError(f"power {each} is given twice")
     with prefix_errors(out):
         if not out.parent.is_dir():
             raise InputError(f"there is no folder {out.parent}")
@@ -77,11 +77,11 @@ def _checkpoint(attacker: Attack, paths: list[Path], resume: bool) -> Path:
             start = f"continue it with --resume, or remove {path} to start again"
             raise InputError(f"{paths[0]}: an attack was interrupted here: {start}")
         return path
-    existing = [output for output in paths if output.exists()]
     if resume:
         note(f"there is no attack on {paths[0]} to resume, so it starts from the beginning")
-    if existing:
-        raise InputError(f"{existing[0]}: exists already: choose another name with --out, or remove it")
+    for output in paths:
+        if output.exists():
+            raise InputError(f"{output}: exists already: choose another name with --out, or remove it")
     return path
 
 
@@ -90,11 +90,11 @@ def _targeted(attacker: Attack, graph: Graph, targets: str) -> Attack:
     if not isinstance(attacker, Nettack):
         raise InputError(f"--targets goes with nettack; {attacker.name} attacks all nodes together")
     numbers = {str(graph.name(node)): node for node in range(graph.num_nodes)}
-    names = [target.strip() for target in targets.split(",")]
-    unknown = [name for name in names if name not in numbers]
-    if unknown:
-        raise InputError(f"there is no node {unknown[0]!r} to be a target: the graph has {graph.num_nodes:,} nodes")
-    return replace(attacker, targets=tuple(numbers[name] for name in names))
+    try:
+        return replace(attacker, targets=tuple(numbers[target.strip()] for target in targets.split(",")))
+    except KeyError as unknown:
+        size = f"the graph has {graph.num_nodes:,} nodes"
+        raise InputError(f"there is no node {unknown} to be a target: {size}") from None
 
 
 def _attack(

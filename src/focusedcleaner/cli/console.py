@@ -13,17 +13,15 @@ import typer
 from rich import progress
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from focusedcleaner.errors import InputWarning
 from focusedcleaner.formatting import count as count
-from focusedcleaner.formatting import percent as percent
 from focusedcleaner.formatting import readable, visible, why
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 
 Update = Callable[[int, int | None], None]
-_LONGEST_LINE = 100_000
 
 
 class Stopped(KeyboardInterrupt):
@@ -31,13 +29,9 @@ class Stopped(KeyboardInterrupt):
 
 
 class Screen(Console):
-    """Standard output; markup in names is not interpreted."""
-
-    def __init__(self) -> None:
-        super().__init__(markup=False, highlight=False, emoji=False)
+    """Replaces invisible characters, such as the escape sequences in a node's name, before anything is rendered."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Replace invisible characters, such as the escape sequences in a node's name, before anything is rendered."""
         if isinstance(renderable, str):
             renderable = visible(renderable)
         elif isinstance(renderable, Text):
@@ -64,30 +58,24 @@ class Screen(Console):
 
 
 def screen() -> Screen:
-    return Screen()
+    """Standard output; markup in names is not interpreted."""
+    return Screen(markup=False, highlight=False, emoji=False)
 
 
 def results_table(first: str, *others: str) -> Table:
     """A table without lines: a column of names, then right-aligned columns of numbers."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(first)
-    for title in others:
-        table.add_column(title, justify="right")
-    return table
+    columns = (Column(title, justify="right") for title in others)
+    return Table(first, *columns, box=None, pad_edge=False, header_style="bold")
 
 
 def grid(**first_column: Any) -> Table:
     """Two columns without a header: short names or numbers, then text."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True, **first_column)
-    return table
+    return Table.grid(Column(no_wrap=True, **first_column), padding=(0, 2))
 
 
 def edge_list(graph: Graph, edges: IntArray, evidence: Mapping[str, Any], scores: FloatArray) -> Table:
     """Edges in order of rank, by the names of their ends, each with its evidence in words."""
-    table = Table.grid(padding=(0, 1))
-    table.add_column(justify="right", style="dim")
-    table.add_column(no_wrap=True)
+    table = Table.grid(Column(justify="right", style="dim"), Column(no_wrap=True), padding=(0, 1))
     for row, (u, v) in enumerate(edges):
         ends = f"{readable(graph.name(u))} – {readable(graph.name(v))}"
         table.add_row(str(row + 1), ends, why(graph, evidence, scores, row, (u, v)))
@@ -101,7 +89,7 @@ def note(text: str) -> None:
 
 def print_error(text: str) -> None:
     """Print one line on standard error, with control characters made visible."""
-    typer.echo(readable(text, _LONGEST_LINE), err=True)
+    typer.echo(readable(text, most=100_000), err=True)
 
 
 def print_json(fields: Mapping[str, Any]) -> None:
@@ -141,12 +129,7 @@ class _Rate(progress.ProgressColumn):
 
 @contextmanager
 def progress_bar(description: str, *, bytes_: bool = False) -> Iterator[Update]:
-    """Show a progress bar on standard error, if that is a terminal; it disappears at the end.
-
-    Args:
-        description: what is being done.
-        bytes_: whether the steps are bytes.
-    """
+    """Show a progress bar on standard error, if that is a terminal; with ``bytes_``, its steps are bytes."""
     console = Console(stderr=True, markup=False, highlight=False, emoji=False)
     columns: list[progress.ProgressColumn] = [
         progress.TextColumn("{task.description}", markup=False),

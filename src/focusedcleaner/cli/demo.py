@@ -65,13 +65,11 @@ def _graph(seed: int) -> tuple[str, Graph]:
     """Cora with a split, or a synthetic graph of its size if Cora can't be loaded."""
     try:
         with progress_bar("Fetching Cora", bytes_=True) as progress:
-            graph = datasets.load("cora", progress=progress)
-        name = "Cora"
+            name, graph = "Cora", datasets.load("cora", progress=progress)
     except InputError as error:
         note(f"{error}; a synthetic graph of its size is used instead")
-        name = "Synthetic"
-        graph = datasets.synthetic(2700, 4.0, 7, 0.81, 1433, words_per_node=18, seed=seed, with_split=False)
-        graph = graph.largest_component()
+        whole = datasets.synthetic(2700, 4.0, 7, 0.81, 1433, words_per_node=18, seed=seed, with_split=False)
+        name, graph = "Synthetic", whole.largest_component()
     return name, graph.with_split(Split.random(graph.labels, seed=seed))  # type: ignore[arg-type]
 
 
@@ -98,8 +96,7 @@ def _show(fields: dict[str, Any], graphs: dict[str, Graph], sanitation: Sanitati
     counts.add_row(f"{fields['planted']:,}", f"edges planted by an attacker (METTACK), who removed {cut:,} others")
     counts.add_row(f"{fields['removed']:,}", f"edges removed by {cleaner}")
     counts.add_row(f"{fields['hits']:,}", "of these had been planted")
-    console.print(counts)
-    console.print()
+    console.print(counts, "")
     table = results_table("graph", "edges", "within a class", f"GCN accuracy (mean of {SEEDS})")
     for name, graph in graphs.items():
         table.add_row(name, f"{graph.num_edges:,}", percent(graph.homophily), percent(fields["accuracy"][name]))

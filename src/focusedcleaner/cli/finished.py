@@ -136,8 +136,7 @@ def _show_missing(run: Run, missing: Missing, out: Path | None) -> None:
         "edges hidden on trial. If few edges are missing, most proposals are wrong.\n"
     )
     if len(missing.pairs):
-        console.print(edge_list(run.graph, missing.pairs[:SHOWN_PROPOSALS], missing.evidence, missing.scores))
-        console.print()
+        console.print(edge_list(run.graph, missing.pairs[:SHOWN_PROPOSALS], missing.evidence, missing.scores), "")
     console.print_line(f"{run.path / MISSING}  ", "every proposal, with its evidence")
     if out is None:
         console.print_dim("Nothing was inserted; --out GRAPH.npz writes the graph with the proposals.")

@@ -72,8 +72,7 @@ def methods(options: MethodsOptions) -> None:
         for method in registry:
             table.add_row(method.name, _sentence(method.summary))
             table.add_row("", Text(_settings(method), style="dim"))
-        console.print(table)
-        console.print()
+        console.print(table, "")
 
 
 def _sentence(summary: str) -> str:
@@ -93,8 +92,7 @@ def _settings(method: Method[Any]) -> str:
     for name, (part, setting) in method.settings().items():
         values[name] = getattr(getattr(default, part) if part else default, setting.name)
     values |= {part: next(iter(kinds)) for part, kinds in method.parts.items() if len(kinds) > 1}
-    return ", ".join(f"{name}={_as_typed(value)}" for name, value in values.items()) or "no settings"
-
-
-def _as_typed(value: object) -> str:
-    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+    for name, value in values.items():
+        if value is None or isinstance(value, bool):
+            values[name] = str(value).lower()
+    return ", ".join(f"{name}={value}" for name, value in values.items()) or "no settings"

@@ -6,7 +6,6 @@ import getpass
 import shlex
 from contextlib import closing, suppress
 from pathlib import Path
-from types import ModuleType
 from typing import get_args
 
 from rich.text import Text
@@ -19,7 +18,9 @@ from focusedcleaner.io import SUFFIXES, save_graph
 from focusedcleaner.io.disk import write_files
 from focusedcleaner.review import open_store
 from focusedcleaner.review.classes import all_classes, classes_of_ends, known_classes
+from focusedcleaner.review.edge_details import EdgeDetails
 from focusedcleaner.review.export import KINDS, Conflicts, export, select_edges
+from focusedcleaner.review.page import Review
 from focusedcleaner.review.store import FILE, checked_reviewer
 from focusedcleaner.runs import Run, read_run
 
@@ -30,31 +31,22 @@ def review(options: ReviewOptions) -> None:
     """Serve the page, or write the decisions to a file."""
     if options.export is not None:
         check_output(options.export, force=options.force, suffixes=tuple(f".{kind}" for kind in KINDS))
-    else:
-        server = _server()
     run = read_run(options.run_folder)
     if not run.complete:
         note(f"{run.path} was interrupted; a review covers only the edges removed so far: finish the run first")
     if options.export is not None:
         _export(run, options.export, json=options.json)
     else:
-        _serve(run, server, options)
+        _serve(run, options)
 
 
-def _server() -> ModuleType:
+def _serve(run: Run, options: ReviewOptions) -> None:
     try:
         from focusedcleaner.review import server
     except ModuleNotFoundError as missing:
-        if missing.name is not None and missing.name.partition(".")[0] == "focusedcleaner":
+        if (missing.name or "").startswith("focusedcleaner"):
             raise
         raise MissingExtra("the review page", "review") from None
-    return server
-
-
-def _serve(run: Run, server: ModuleType, options: ReviewOptions) -> None:
-    from focusedcleaner.review.edge_details import EdgeDetails
-    from focusedcleaner.review.page import Review
-
     login = "reviewer"
     with suppress(OSError, KeyError):  # no user name, as in some containers
         login = getpass.getuser()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -26,8 +26,7 @@ from focusedcleaner.sanitizers.base import check_sanitizable
 from focusedcleaner.scoring import aligned
 from focusedcleaner.settings import parse_pairs
 
-TOP = 5
-"""Removed edges that the summary shows."""
+SHOWN_EDGES = 5
 
 
 def sanitize(options: SanitizeOptions) -> None:
@@ -50,8 +49,8 @@ def sanitize(options: SanitizeOptions) -> None:
             folder = stack.enter_context(RunFolder.opened(runs.free_path(options.graph, method.name)))
         earlier = _earlier_record(folder, method, graph, options)
         if earlier is None or earlier["status"] != "complete":
-            seconds = float(earlier["seconds"]) if earlier and folder.checkpoint.exists() else 0.0
-            _compute(folder, method, graph, clean, options, seconds)
+            before = float(earlier["seconds"]) if earlier and folder.checkpoint.exists() else 0.0
+            _compute(folder, method, graph, clean, options, seconds=before)
         elif clean is not None:
             write_run_report(folder.path, clean)
     run = read_run(folder.path)
@@ -84,7 +83,7 @@ def write_run_report(folder: Path, clean: Graph | None) -> None:
 
 def _earlier_record(
     folder: RunFolder, method: Sanitizer, graph: Graph, options: SanitizeOptions
-) -> Mapping[str, Any] | None:
+) -> dict[str, Any] | None:
     """The record of the run to resume, if there is one; its configuration must be the same."""
     if not (folder.work / runs.RECORD).is_file():
         if options.resume and not folder.checkpoint.exists():
@@ -109,18 +108,14 @@ def _earlier_record(
 
 
 def _compute(
-    folder: RunFolder, method: Sanitizer, graph: Graph, clean: Graph | None, options: SanitizeOptions, before: float
+    folder: RunFolder, method: Sanitizer, graph: Graph, clean: Graph | None, options: SanitizeOptions, *, seconds: float
 ) -> None:
-    """Clean the graph and save the result with its report; after Ctrl-C, the result so far.
-
-    The time of the interrupted run, ``before`` seconds, is added.
-    """
+    """Clean the graph and save the result; after Ctrl-C, the result so far. ``seconds`` were spent before."""
     again = resume_command(options.ctx.obj, *(["--out", str(folder.path)] if options.out is None else []))
     source = source_record(options)
 
     def save(sanitation: Sanitation, status: Status) -> None:
-        timed = replace(sanitation, seconds=before + sanitation.seconds)
-        folder.finish(timed, source, status=status)
+        folder.finish(replace(sanitation, seconds=seconds + sanitation.seconds), source, status=status)
         write_run_report(folder.path, clean)
 
     try:
@@ -135,9 +130,8 @@ def _compute(
             raise Stopped("interrupted before the first edge was removed; nothing was written") from None
         save(partial, "interrupted")
         edges = count(changed, "edge") if partial.auto else f"{changed:,} of {partial.budget:,} edges"
-        raise Stopped(
-            f"interrupted after {edges}; the result so far is in {folder.path}; continue with: {again}"
-        ) from None
+        kept = f"the result so far is in {folder.path}; continue with: {again}"
+        raise Stopped(f"interrupted after {edges}; {kept}") from None
     except KeyboardInterrupt:
         kept = f"continue with: {again}" if folder.checkpoint.exists() else "nothing was written"
         raise Stopped(f"interrupted; {kept}") from None
@@ -159,12 +153,10 @@ def _show(run: Run) -> None:
     if not math.isnan(run.poisoned.homophily):
         before, after = percent(run.poisoned.homophily), percent(run.graph.homophily)
         facts.add_row("same class", f"{before} of the edges before, {after} after (where both classes are known)")
-    console.print(facts)
-    console.print()
+    console.print(facts, "")
     if len(run.removed):
         console.print_heading("The first edges that were removed")
-        console.print(edge_list(run.graph, run.removed[:TOP], run.evidence, run.scores))
-        console.print()
+        console.print(edge_list(run.graph, run.removed[:SHOWN_EDGES], run.evidence, run.scores), "")
     path = shlex.quote(str(run.path))
     console.print_pointers(
         "Results",
