@@ -30,6 +30,7 @@ def hostile(graph: Graph, folder: Path) -> Graph:
 def test_no_command_prints_control_characters(cli: Command) -> None:
     for words, code in (
         (("sanitize", "graph.npz", "--budget", "5", "--out", "RUN"), 0),
+        (("check", "graph.npz"), 0),
         (("restore", "RUN", "--limit", "3"), 0),
         (("score", "RUN", "--truth", "graph.npz"), 0),
         (("classify", "RUN", "--model", "sgc", "--seeds", "1"), 0),
