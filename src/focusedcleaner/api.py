@@ -15,12 +15,12 @@ from focusedcleaner.budget import Budget
 from focusedcleaner.classifiers import Classifier
 from focusedcleaner.errors import InputError
 from focusedcleaner.formatting import count, percent
-from focusedcleaner.graph import UNKNOWN, Graph
+from focusedcleaner.graph import Graph
 from focusedcleaner.io.convert import as_graph
 from focusedcleaner.io.edit import check_insertable
 from focusedcleaner.registry import ATTACKS, CLASSIFIERS, SANITIZERS, Method, Registry
 from focusedcleaner.sanitizers import AUTO, Sanitation, Sanitizer, default_method, sanitizer, sanitizer_for
-from focusedcleaner.sanitizers.base import Progress
+from focusedcleaner.sanitizers.base import Progress, check_sanitizable
 
 T = TypeVar("T")
 
@@ -135,7 +135,7 @@ def check(data: Any) -> Check:
     homophily = None if math.isnan(graph.homophily) else graph.homophily
     warnings = _warnings(graph, bipartite, homophily)
     try:
-        graph.with_drawn_split(0).check_labelled("a sanitizer")
+        check_sanitizable(graph.with_drawn_split(0))
         method = default_method(graph)
     except InputError as error:
         method, warnings = None, (str(error), *warnings)
@@ -169,8 +169,8 @@ def _assumptions(graph: Graph) -> tuple[str, ...]:
     assumed = ["edges are undirected and unweighted, and most join nodes of one class"]
     if graph.attributes is not None:
         assumed.append("attributes are on one scale")
-    if graph.split is None and graph.labels is not None:
-        hidden = " and hides the labels of the other 80 %" if (graph.labels != UNKNOWN).all() else ""
+    if graph.split is None and len(graph.known_labels):
+        hidden = "; the labels of the other 80 % are hidden" if len(graph.known_labels) == graph.num_nodes else ""
         assumed.append(f"a random split is drawn: 10 % of the nodes train, 10 % validate{hidden}")
     return tuple(assumed)
 

@@ -354,7 +354,7 @@ class Graph:
         Args:
             who: what needs the labels, for the message: "a sanitizer".
         """
-        if self.labels is None:
+        if self.labels is None or not len(self.known_labels):
             raise InputError(f"the graph has no labels: {who} needs the classes of a few nodes")
         if self.split is None:
             raise InputError("the graph has no split: say which nodes are for training, validation and testing")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from focusedcleaner.cli.console import note, print_pointers, screen
+from focusedcleaner.cli.console import note, screen
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import save_graph
 from tests.conftest import Command
@@ -30,6 +30,7 @@ def hostile(graph: Graph, folder: Path) -> Graph:
 def test_no_command_prints_control_characters(cli: Command) -> None:
     for words, code in (
         (("sanitize", "graph.npz", "--budget", "5", "--out", "RUN"), 0),
+        (("check", "graph.npz"), 0),
         (("restore", "RUN", "--limit", "3"), 0),
         (("score", "RUN", "--truth", "graph.npz"), 0),
         (("classify", "RUN", "--model", "sgc", "--seeds", "1"), 0),
@@ -57,7 +58,7 @@ def test_a_name_stays_recognizable(cli: Command, hostile: Graph) -> None:
 
 def test_output_keeps_its_lines(capsys: pytest.CaptureFixture[str]) -> None:
     screen().print(f"one\ntwo{RED}")
-    print_pointers("Title", (f"RUN{RED}", "a folder"), ("x", "y"))
+    screen().print_pointers("Title", (f"RUN{RED}", "a folder"), ("x", "y"))
     note(f"three\n{RED}four")
     out, err = capsys.readouterr()
     assert out == "one\ntwo�[31m\nTitle\n  RUN�[31m  a folder\n  x         y\n"

@@ -6,57 +6,46 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-import typer
-
-from focusedcleaner.attacks import Attack, Interrupted, Nettack, Poisoning, attack
+from focusedcleaner import attacks
+from focusedcleaner.attacks import Attack, Interrupted, Nettack, Poisoning
 from focusedcleaner.budget import edges_allowed
-from focusedcleaner.cli.console import Stopped, count, note, print_json, progress_bar, resume_command, screen
+from focusedcleaner.cli.console import Stopped, note, print_json, progress_bar, resume_command, screen
 from focusedcleaner.cli.inputs import read_graph_with_split
-from focusedcleaner.cli.options import GraphSource
+from focusedcleaner.cli.options import AttackOptions
 from focusedcleaner.errors import InputError
+from focusedcleaner.formatting import count
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import checked_suffix, save_graph
 from focusedcleaner.io.disk import prefix_errors
 from focusedcleaner.settings import parse_pairs
 
 
-def run(
-    ctx: typer.Context,
-    source: GraphSource,
-    method: str,
-    power: str,
-    out: Path | None,
-    targets: str | None,
-    settings: list[str] | None,
-    resume: bool,
-    seed: int,
-    json: bool,
-) -> None:
+def attack(options: AttackOptions) -> None:
     """Check the options, attack the graph, write the files and print the result."""
-    attacker = attack(method, **parse_pairs(settings or []))
-    outputs = _outputs(power, out or Path(f"{Path(source.graph).stem}-{method}.npz"))
-    checkpoint = _checkpoint(attacker, list(outputs.values()), resume)
-    graph = read_graph_with_split(source, seed)
-    if targets is not None:
-        attacker = _targeted(attacker, graph, targets)
+    attacker = attacks.attack(options.method, **parse_pairs(options.settings or []))
+    outputs = _outputs(options.power, options.out or Path(f"{Path(options.graph).stem}-{options.method}.npz"))
+    checkpoint = _checkpoint(attacker, list(outputs.values()), options.resume)
+    graph = read_graph_with_split(options, options.seed)
+    if options.targets is not None:
+        attacker = _targeted(attacker, graph, options.targets)
     ascending = sorted(outputs, key=lambda power: edges_allowed(power, graph.num_edges, what="power"))
-    poisonings = _attack(attacker, graph, ascending, seed, checkpoint, resume_command(ctx.obj))
-    for each in ascending:
-        save_graph(poisonings[each].graph, outputs[each])
+    poisonings = _attack(attacker, graph, ascending, options, checkpoint)
+    for power in ascending:
+        save_graph(poisonings[power].graph, outputs[power])
     checkpoint.unlink(missing_ok=True)
-    if json:
+    if options.json:
         fields = [
             {
-                "method": poisonings[each].method,
-                "power": each,
-                "added": len(poisonings[each].added),
-                "removed": len(poisonings[each].removed),
-                "seconds": round(poisonings[each].seconds, 3),
+                "method": poisonings[power].method,
+                "power": power,
+                "added": len(poisonings[power].added),
+                "removed": len(poisonings[power].removed),
+                "seconds": round(poisonings[power].seconds, 3),
                 "out": str(path),
             }
-            for each, path in outputs.items()
+            for power, path in outputs.items()
         ]
-        print_json(fields[0] if len(fields) == 1 else {"method": method, "poisonings": fields})
+        print_json(fields[0] if len(fields) == 1 else {"method": options.method, "poisonings": fields})
     else:
         _show(outputs, poisonings)
 
@@ -65,9 +54,9 @@ def _outputs(power: str, out: Path) -> dict[str, Path]:
     """The file of each power: ``out`` for a single power, else its name with the power inserted."""
     powers = [each.strip() for each in power.split(",")]
     checked_suffix(out)
-    repeated = [each for each in powers if powers.count(each) > 1]
-    if repeated:
-        raise InputError(f"power {repeated[0]} is given twice")
+    for each in powers:
+        if powers.count(each) > 1:
+            raise InputError(f"power {each} is given twice")
     with prefix_errors(out):
         if not out.parent.is_dir():
             raise InputError(f"there is no folder {out.parent}")
@@ -88,11 +77,11 @@ def _checkpoint(attacker: Attack, paths: list[Path], resume: bool) -> Path:
             start = f"continue it with --resume, or remove {path} to start again"
             raise InputError(f"{paths[0]}: an attack was interrupted here: {start}")
         return path
-    existing = [output for output in paths if output.exists()]
     if resume:
         note(f"there is no attack on {paths[0]} to resume, so it starts from the beginning")
-    if existing:
-        raise InputError(f"{existing[0]}: exists already: choose another name with --out, or remove it")
+    for output in paths:
+        if output.exists():
+            raise InputError(f"{output}: exists already: choose another name with --out, or remove it")
     return path
 
 
@@ -101,30 +90,29 @@ def _targeted(attacker: Attack, graph: Graph, targets: str) -> Attack:
     if not isinstance(attacker, Nettack):
         raise InputError(f"--targets goes with nettack; {attacker.name} attacks all nodes together")
     numbers = {str(graph.name(node)): node for node in range(graph.num_nodes)}
-    names = [target.strip() for target in targets.split(",")]
-    unknown = [name for name in names if name not in numbers]
-    if unknown:
-        raise InputError(f"there is no node {unknown[0]!r} to be a target: the graph has {graph.num_nodes:,} nodes")
-    return replace(attacker, targets=tuple(numbers[name] for name in names))
+    try:
+        return replace(attacker, targets=tuple(numbers[target.strip()] for target in targets.split(",")))
+    except KeyError as unknown:
+        size = f"the graph has {graph.num_nodes:,} nodes"
+        raise InputError(f"there is no node {unknown} to be a target: {size}") from None
 
 
 def _attack(
-    attacker: Attack, graph: Graph, powers: list[str], seed: int, checkpoint: Path, again: str
+    attacker: Attack, graph: Graph, powers: list[str], options: AttackOptions, checkpoint: Path
 ) -> dict[str, Poisoning]:
     """A poisoning for each power; an attack that flips pairs one by one runs once, to the largest power."""
     poisonings: dict[str, Poisoning] = {}
     try:
         for group in [powers] if attacker.ordered else [[power] for power in powers]:
             with progress_bar("Flipping pairs") as progress:
-                largest = attacker.poison(graph, group[-1], seed=seed, progress=progress, checkpoint=checkpoint)
+                largest = attacker.poison(graph, group[-1], seed=options.seed, progress=progress, checkpoint=checkpoint)
             poisonings |= {power: largest.prefix(power) if attacker.ordered else largest for power in group}
     except Interrupted as stop:
         flips = 0 if stop.poisoning.flips is None else len(stop.poisoning.flips)
         if not flips:
             raise Stopped("interrupted before the first flip; nothing was written") from None
-        raise Stopped(
-            f"interrupted after {flips:,} of {stop.poisoning.budget:,} flips, which are kept; continue with: {again}"
-        ) from None
+        kept = f"{flips:,} of {stop.poisoning.budget:,} flips, which are kept"
+        raise Stopped(f"interrupted after {kept}; continue with: {resume_command(options.ctx.obj)}") from None
     except KeyboardInterrupt:
         raise Stopped("interrupted; nothing was written") from None
     return poisonings
@@ -135,7 +123,7 @@ def _show(outputs: dict[str, Path], poisonings: dict[str, Poisoning]) -> None:
     for power, path in outputs.items():
         poisoning = poisonings[power]
         changed = f"{count(len(poisoning.added), 'edge')} added, {len(poisoning.removed):,} removed"
-        console.print(f"{path}  {power}: {changed}", soft_wrap=True)
+        console.print_line(f"{path}  {power}: {changed}")
         if len(poisoning.added) + len(poisoning.removed) < poisoning.budget:
             note(f"{power} allows {poisoning.budget:,} flips, but there was no further suitable pair")
     seconds = max(poisoning.seconds for poisoning in poisonings.values())

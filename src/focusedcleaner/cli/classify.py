@@ -3,33 +3,47 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from focusedcleaner.classifiers import CLASSIFIERS, Classifier
-from focusedcleaner.cli.console import Update, count, heading, percent, print_json, progress_bar, results_table, screen
+from focusedcleaner.cli.console import print_json, progress_bar, results_table, screen
 from focusedcleaner.cli.inputs import read_graph_with_split
-from focusedcleaner.cli.options import GraphSource
+from focusedcleaner.cli.options import ClassifyOptions
 from focusedcleaner.errors import InputError
+from focusedcleaner.formatting import count, percent
 from focusedcleaner.graph import Graph
 from focusedcleaner.settings import parse_pairs
 
 ALL = "all"
 
 
-def run(source: GraphSource, model: str, seeds: int, settings: list[str] | None, seed: int, json: bool) -> None:
+def classify(options: ClassifyOptions) -> None:
     """Train each model once per seed and print its accuracy on the test nodes."""
-    models = _models(model, settings or [])
-    graph = read_graph_with_split(source, seed)
-    _check(graph)
+    models = _models(options.model, options.settings or [])
+    graph = read_graph_with_split(options, options.seed)
+    test_nodes = _labelled_test_nodes(graph)
+    outcomes: list[dict[str, Any]] = []
     with progress_bar("Training") as progress:
-        outcomes = train_and_test(models, graph, range(seed, seed + seeds), progress)
-    if not json:
-        _show(outcomes, graph, seeds)
+        for model in models:
+            start, accuracies = time.perf_counter(), []
+            for seed in range(options.seed, options.seed + options.seeds):
+                accuracies.append(model.fit(graph, seed=seed).accuracy(graph))
+                progress(len(outcomes) * options.seeds + len(accuracies), len(models) * options.seeds)
+            outcomes.append(
+                {
+                    "model": model.name,
+                    "accuracy_mean": float(np.mean(accuracies)),
+                    "accuracy_std": float(np.std(accuracies)),
+                    "accuracies": accuracies,
+                    "seconds": round(time.perf_counter() - start, 3),
+                }
+            )
+    if options.json:
+        print_json(outcomes[0] if options.model != ALL and len(outcomes) == 1 else {"models": outcomes})
     else:
-        print_json(outcomes[0] if model != ALL and len(outcomes) == 1 else {"models": outcomes})
+        _show(outcomes, graph, test_nodes, options.seeds)
 
 
 def _models(names: str, settings: list[str]) -> list[Classifier]:
@@ -42,44 +56,24 @@ def _models(names: str, settings: list[str]) -> list[Classifier]:
     return [CLASSIFIERS.make(name, **parse_pairs(settings)) for name in unique]
 
 
-def train_and_test(models: Sequence[Classifier], graph: Graph, seeds: range, progress: Update) -> list[dict[str, Any]]:
-    """Train every model with every seed; the test accuracies of each model, as the JSON output has them."""
-    outcomes: list[dict[str, Any]] = []
-    for index, model in enumerate(models):
-        start, accuracies = time.perf_counter(), []
-        for number, seed in enumerate(seeds):
-            accuracies.append(model.fit(graph, seed=seed).accuracy(graph))
-            progress(index * len(seeds) + number + 1, len(models) * len(seeds))
-        outcomes.append(
-            {
-                "model": model.name,
-                "accuracy_mean": float(np.mean(accuracies)),
-                "accuracy_std": float(np.std(accuracies)),
-                "accuracies": accuracies,
-                "seconds": round(time.perf_counter() - start, 3),
-            }
-        )
-    return outcomes
-
-
-def _check(graph: Graph) -> None:
-    """Refuse a graph on which accuracy can't be measured."""
+def _labelled_test_nodes(graph: Graph) -> int:
+    """The number of test nodes with a label; a graph on which accuracy can't be measured is refused."""
     if graph.labels is None or graph.split is None:
         raise InputError("the graph has no labels: there is nothing to learn and nothing to compare with")
     if not len(graph.split.train):
         raise InputError("the split has no training node")
-    if not (graph.labels[graph.split.test] >= 0).any():
-        raise InputError("no test node has a label: accuracy can't be measured")
-
-
-def _show(outcomes: Sequence[Mapping[str, Any]], graph: Graph, seeds: int) -> None:
-    console = screen()
-    assert graph.split is not None
-    assert graph.labels is not None
     labelled = int((graph.labels[graph.split.test] >= 0).sum())
-    console.print(heading(f"Accuracy on {count(labelled, 'test node')}"))
+    if not labelled:
+        raise InputError("no test node has a label: accuracy can't be measured")
+    return labelled
+
+
+def _show(outcomes: list[dict[str, Any]], graph: Graph, test_nodes: int, seeds: int) -> None:
+    console = screen()
+    console.print_heading(f"Accuracy on {count(test_nodes, 'test node')}")
+    training = 0 if graph.split is None else len(graph.split.train)
     console.print(
-        f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {len(graph.split.train):,} training nodes; "
+        f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {training:,} training nodes; "
         f"mean and standard deviation of {count(seeds, 'training')}.\n"
     )
     table = results_table("model", "accuracy", "±", "seconds each")

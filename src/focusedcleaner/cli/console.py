@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shlex
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,37 +10,25 @@ from contextlib import contextmanager
 from typing import Any
 
 import typer
+from rich import progress
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
 from rich.segment import Segment
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from focusedcleaner.errors import InputWarning
 from focusedcleaner.formatting import count as count
-from focusedcleaner.formatting import percent as percent
 from focusedcleaner.formatting import readable, visible, why
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 
 Update = Callable[[int, int | None], None]
-_LONGEST_LINE = 100_000
 
 
 class Stopped(KeyboardInterrupt):
     """Ctrl-C, with a line that says what was kept."""
 
 
-class _VisibleConsole(Console):
+class Screen(Console):
     """Replaces invisible characters, such as the escape sequences in a node's name, before anything is rendered."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
@@ -52,44 +39,47 @@ class _VisibleConsole(Console):
             renderable.plain = visible(renderable.plain)
         return super().render(renderable, options)
 
+    def print_heading(self, text: str) -> None:
+        self.print(Text(text, style="bold"))
 
-def screen() -> Console:
+    def print_dim(self, text: str) -> None:
+        self.print(Text(text, style="dim"))
+
+    def print_line(self, text: str, description: str = "") -> None:
+        """Print text that must not be wrapped, such as a path or a command, with a dim description."""
+        self.print(Text.assemble(text, (description, "dim")), soft_wrap=True)
+
+    def print_pointers(self, title: str, *pointers: tuple[str, str]) -> None:
+        """Print paths and commands under a title, each with a description."""
+        width = max(len(pointer) for pointer, _ in pointers)
+        self.print_heading(title)
+        for pointer, description in pointers:
+            self.print_line(f"  {pointer:<{width}}  ", description)
+
+
+def screen() -> Screen:
     """Standard output; markup in names is not interpreted."""
-    return _VisibleConsole(markup=False, highlight=False, emoji=False)
-
-
-def heading(text: str) -> Text:
-    return Text(text, style="bold")
+    return Screen(markup=False, highlight=False, emoji=False)
 
 
 def results_table(first: str, *others: str) -> Table:
     """A table without lines: a column of names, then right-aligned columns of numbers."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(first)
-    for title in others:
-        table.add_column(title, justify="right")
-    return table
+    columns = (Column(title, justify="right") for title in others)
+    return Table(first, *columns, box=None, pad_edge=False, header_style="bold")
+
+
+def grid(**first_column: Any) -> Table:
+    """Two columns without a header: short names or numbers, then text."""
+    return Table.grid(Column(no_wrap=True, **first_column), padding=(0, 2))
 
 
 def edge_list(graph: Graph, edges: IntArray, evidence: Mapping[str, Any], scores: FloatArray) -> Table:
     """Edges in order of rank, by the names of their ends, each with its evidence in words."""
-    table = Table.grid(padding=(0, 1))
-    table.add_column(justify="right", style="dim")
-    table.add_column(no_wrap=True)
-    table.add_column()
+    table = Table.grid(Column(justify="right", style="dim"), Column(no_wrap=True), padding=(0, 1))
     for row, (u, v) in enumerate(edges):
         ends = f"{readable(graph.name(u))} – {readable(graph.name(v))}"
         table.add_row(str(row + 1), ends, why(graph, evidence, scores, row, (u, v)))
     return table
-
-
-def print_pointers(title: str, *pointers: tuple[str, str]) -> None:
-    """Print paths and commands under a title, each with a description."""
-    console = screen()
-    width = max(len(pointer) for pointer, _ in pointers)
-    console.print(heading(title))
-    for pointer, description in pointers:
-        console.print(Text.assemble(f"  {pointer:<{width}}  ", (description, "dim")), soft_wrap=True)
 
 
 def note(text: str) -> None:
@@ -99,20 +89,13 @@ def note(text: str) -> None:
 
 def print_error(text: str) -> None:
     """Print one line on standard error, with control characters made visible."""
-    typer.echo(readable(text, _LONGEST_LINE), err=True)
+    typer.echo(readable(text, most=100_000), err=True)
 
 
 def print_json(fields: Mapping[str, Any]) -> None:
     """Print one JSON object on standard output; NaN and infinity become null."""
-    typer.echo(json.dumps(_finite(fields), ensure_ascii=False))
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    finite = json.loads(json.dumps(fields), parse_constant=lambda _: None)
+    typer.echo(json.dumps(finite, ensure_ascii=False))
 
 
 def resume_command(words: Sequence[str] | None, *more: str) -> str:
@@ -131,37 +114,30 @@ def warnings_as_notes() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("always", InputWarning)
         default = warnings.showwarning
-
-        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if issubclass(category, InputWarning):
-                note(str(message))
-            else:
-                default(message, category, *where, **more)
-
-        warnings.showwarning = show
+        warnings.showwarning = lambda message, category, *where: (
+            note(str(message)) if issubclass(category, InputWarning) else default(message, category, *where)
+        )
         yield
 
 
-class _Rate(ProgressColumn):
+class _Rate(progress.ProgressColumn):
     """Steps per second."""
 
-    def render(self, task: Task) -> Text:
+    def render(self, task: progress.Task) -> Text:
         return Text("" if task.speed is None else f"{task.speed:,.1f}/s", style="dim")
 
 
 @contextmanager
 def progress_bar(description: str, *, bytes_: bool = False) -> Iterator[Update]:
-    """Show a progress bar on standard error, if that is a terminal; it disappears at the end.
-
-    Args:
-        description: what is being done.
-        bytes_: whether the steps are bytes.
-    """
+    """Show a progress bar on standard error, if that is a terminal; with ``bytes_``, its steps are bytes."""
     console = Console(stderr=True, markup=False, highlight=False, emoji=False)
-    counters: list[ProgressColumn] = (
-        [DownloadColumn(), TransferSpeedColumn()] if bytes_ else [MofNCompleteColumn(), _Rate()]
-    )
-    columns = [TextColumn("{task.description}", markup=False), BarColumn(), *counters, TimeRemainingColumn()]
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    columns: list[progress.ProgressColumn] = [
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.DownloadColumn() if bytes_ else progress.MofNCompleteColumn(),
+        progress.TransferSpeedColumn() if bytes_ else _Rate(),
+        progress.TimeRemainingColumn(),
+    ]
+    with progress.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(description, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

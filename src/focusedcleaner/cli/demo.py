@@ -6,28 +6,18 @@ import shlex
 import time
 from typing import Any
 
-from rich.table import Table
-from rich.text import Text
+import numpy as np
 
 from focusedcleaner import datasets
 from focusedcleaner.attacks import attack
 from focusedcleaner.classifiers import classifier
-from focusedcleaner.cli.classify import train_and_test
-from focusedcleaner.cli.console import (
-    heading,
-    note,
-    percent,
-    print_json,
-    print_pointers,
-    progress_bar,
-    results_table,
-    screen,
-)
-from focusedcleaner.cli.report import write_run_report
-from focusedcleaner.cli.sanitize import runs_folder
+from focusedcleaner.cli.console import grid, note, print_json, progress_bar, results_table, screen
+from focusedcleaner.cli.options import DemoOptions
+from focusedcleaner.cli.sanitize import runs_folder, write_run_report
 from focusedcleaner.errors import InputError
+from focusedcleaner.formatting import percent
 from focusedcleaner.graph import Graph, Split
-from focusedcleaner.runs.folder import REPORT, RunFolder, free_path
+from focusedcleaner.runs import REPORT, RunFolder, free_path
 from focusedcleaner.sanitizers import AUTO, Sanitation, sanitizer_for
 from focusedcleaner.scoring import score
 
@@ -36,9 +26,9 @@ SEEDS = 3
 """Trainings of the GCN whose accuracies are averaged."""
 
 
-def run(seed: int, json: bool) -> None:
+def demo(options: DemoOptions) -> None:
     """Run the demo; its result stays in a run folder, with the report."""
-    start = time.perf_counter()
+    start, seed = time.perf_counter(), options.seed
     with runs_folder():
         name, clean = _graph(seed)
         with progress_bar("Poisoning") as progress:
@@ -65,7 +55,7 @@ def run(seed: int, json: bool) -> None:
         "report": str(folder.path / REPORT),
         "review": f"focusedcleaner review {shlex.quote(str(folder.path))}",
     }
-    if json:
+    if options.json:
         print_json(fields)
     else:
         _show(fields, graphs, sanitation, len(poisoning.removed))
@@ -75,13 +65,11 @@ def _graph(seed: int) -> tuple[str, Graph]:
     """Cora with a split, or a synthetic graph of its size if Cora can't be loaded."""
     try:
         with progress_bar("Fetching Cora", bytes_=True) as progress:
-            graph = datasets.load("cora", progress=progress)
-        name = "Cora"
+            name, graph = "Cora", datasets.load("cora", progress=progress)
     except InputError as error:
         note(f"{error}; a synthetic graph of its size is used instead")
-        name = "Synthetic"
-        graph = datasets.synthetic(2700, 4.0, 7, 0.81, 1433, words_per_node=18, seed=seed, with_split=False)
-        graph = graph.largest_component()
+        whole = datasets.synthetic(2700, 4.0, 7, 0.81, 1433, words_per_node=18, seed=seed, with_split=False)
+        name, graph = "Synthetic", whole.largest_component()
     return name, graph.with_split(Split.random(graph.labels, seed=seed))  # type: ignore[arg-type]
 
 
@@ -89,31 +77,26 @@ def _accuracies(graphs: dict[str, Graph], seed: int) -> dict[str, float]:
     """The mean accuracy of a two-layer GCN on the test nodes of each graph."""
     accuracy: dict[str, float] = {}
     with progress_bar("Training GCNs") as progress:
-        for index, (name, graph) in enumerate(graphs.items()):
-
-            def update(done: int, _: int | None, before: int = index * SEEDS) -> None:
-                progress(before + done, len(graphs) * SEEDS)
-
-            [outcome] = train_and_test([classifier("gcn")], graph, range(seed, seed + SEEDS), update)
-            accuracy[name] = outcome["accuracy_mean"]
+        for name, graph in graphs.items():
+            models = (classifier("gcn").fit(graph, seed=number) for number in range(seed, seed + SEEDS))
+            accuracy[name] = float(np.mean([model.accuracy(graph) for model in models]))
+            progress(len(accuracy), len(graphs))
     return accuracy
 
 
 def _show(fields: dict[str, Any], graphs: dict[str, Graph], sanitation: Sanitation, cut: int) -> None:
     console, clean = screen(), graphs["clean"]
-    console.print(heading(f"{fields['graph'].capitalize()}, poisoned and cleaned"))
+    console.print_heading(f"{fields['graph'].capitalize()}, poisoned and cleaned")
     console.print(
         f"{clean.num_nodes:,} nodes, {clean.num_edges:,} edges, {clean.num_classes} classes. The classes of 20 % of "
         "the nodes are known; a graph neural network (GCN) predicts the others.\n"
     )
-    counts = Table.grid(padding=(0, 2))
-    counts.add_column(justify="right", style="bold")
+    counts = grid(justify="right", style="bold")
     cleaner = f"FocusedCleaner ({sanitation.method}) in {sanitation.seconds:.1f} s"
     counts.add_row(f"{fields['planted']:,}", f"edges planted by an attacker (METTACK), who removed {cut:,} others")
     counts.add_row(f"{fields['removed']:,}", f"edges removed by {cleaner}")
     counts.add_row(f"{fields['hits']:,}", "of these had been planted")
-    console.print(counts)
-    console.print()
+    console.print(counts, "")
     table = results_table("graph", "edges", "within a class", f"GCN accuracy (mean of {SEEDS})")
     for name, graph in graphs.items():
         table.add_row(name, f"{graph.num_edges:,}", percent(graph.homophily), percent(fields["accuracy"][name]))
@@ -123,15 +106,15 @@ def _show(fields: dict[str, Any], graphs: dict[str, Graph], sanitation: Sanitati
         f"{percent(fields['esr'])}. An oracle that knows the planted edges and removes as many would reach "
         f"{percent(fields['oracle_esr'])}."
     )
-    console.print(Text(f"The demo took {fields['seconds']:.0f} s.\n", style="dim"))
-    print_pointers(
+    console.print_dim(f"The demo took {fields['seconds']:.0f} s.\n")
+    console.print_pointers(
         "Next, with a graph of your own",
         ("focusedcleaner sanitize GRAPH.npz", "or an edge list (.csv), or .graphml"),
         ("focusedcleaner attack cora --out bad.npz", "a poisoned graph to experiment with"),
         ("focusedcleaner methods", "all methods and their settings"),
     )
     console.print()
-    print_pointers(
+    console.print_pointers(
         "The result of this demo",
         (fields["report"], "the report: open it in a browser"),
         (fields["review"], "judge the edges one by one"),

@@ -15,8 +15,7 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import SUFFIXES, load_adjacency, load_graph, load_split
 from focusedcleaner.io.disk import checksum, prefix_errors
-from focusedcleaner.runs.folder import GRAPH, RECORD
-from focusedcleaner.runs.reading import read_record
+from focusedcleaner.runs import GRAPH, RECORD, read_record
 
 
 def read_graph(source: GraphSource) -> Graph:
@@ -24,7 +23,12 @@ def read_graph(source: GraphSource) -> Graph:
     with warnings_as_notes():
         graph = _load(source)
         if source.adjacency is not None:
-            graph = _with_adjacency(graph, source.adjacency)
+            matrix = load_adjacency(source.adjacency).tocoo()
+            if (size := matrix.shape[0]) != graph.num_nodes:
+                mismatch = f"is an adjacency of {size:,} nodes, but the graph has {graph.num_nodes:,}"
+                raise InputError(f"{source.adjacency}: {mismatch}")
+            pairs = np.column_stack([matrix.row, matrix.col])
+            graph = replace(graph, edges=Graph.from_pairs(graph.num_nodes, pairs).edges)
         if source.split is not None:
             split = load_split(source.split, num_nodes=graph.num_nodes)
             if graph.split is not None and graph.split != split and not source.force_split:
@@ -49,9 +53,8 @@ def read_graph_with_split(source: GraphSource, seed: int) -> Graph:
 def source_record(source: GraphSource) -> dict[str, Any]:
     """The options as `run.json` records them, with the checksum of each file."""
     record: dict[str, Any] = {"graph": source.graph}
-    graph_file = _graph_file(source)
-    if graph_file.is_file():
-        record["sha256"] = checksum(graph_file)
+    if (file := _graph_file(source)).is_file():
+        record["sha256"] = checksum(file)
     for option in ("nodes", "adjacency", "split"):
         path = getattr(source, option)
         if path is not None and path.is_file():
@@ -86,14 +89,6 @@ def _graph_file(source: GraphSource) -> Path:
     """The graph file; of a run folder, its cleaned graph."""
     path = Path(source.graph)
     return path / GRAPH if (path / RECORD).is_file() else path
-
-
-def _with_adjacency(graph: Graph, path: Path) -> Graph:
-    matrix = load_adjacency(path).tocoo()
-    if matrix.shape[0] != graph.num_nodes:
-        raise InputError(f"{path}: is an adjacency of {matrix.shape[0]:,} nodes, but the graph has {graph.num_nodes:,}")
-    pairs = np.column_stack([matrix.row, matrix.col])
-    return replace(graph, edges=Graph.from_pairs(graph.num_nodes, pairs).edges)
 
 
 def check_output(path: Path, *, force: bool, suffixes: tuple[str, ...]) -> None:

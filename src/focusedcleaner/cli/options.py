@@ -1,4 +1,8 @@
-"""Arguments and options that several commands share."""
+"""The options of each command, with their help texts: one dataclass per command, whose docstring is the command's help.
+
+`app` turns a class into a command; the command's function receives an instance. This module is part of ``--help`` and
+imports neither torch nor numpy.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ import typer
 
 
 def option(text: str, metavar: str | None = None, *flags: str, **more: Any) -> Any:
-    """An option with its help text; without ``flags`` it is named after the parameter."""
+    """An option with its help text; without ``flags`` it is named after the field."""
     return typer.Option(*flags, help=text, metavar=metavar, **more)
 
 
@@ -20,14 +24,19 @@ def graph_option(text: str, metavar: str | None = None, *flags: str) -> Any:
 
 
 _GRAPH = "The name of a data set (cora), a graph file (.npz, .csv, .graphml), or a run folder."
-GraphArgument = Annotated[str, typer.Argument(metavar="GRAPH", help=_GRAPH, show_default=False)]
+_METHOD = (
+    "cld, lp, … (see: methods); auto is self-attack for a graph with attributes and 2,000 to 200,000 edges, "
+    "and cld for any other."
+)
+_BUDGET = (
+    "Edges to remove at most: 10%, 0.1 (a fraction) or 500 (a number); with auto the method decides. "
+    "\\[default: auto if the method can decide, else 10%]"
+)
+_RUN = "The run folder, which must not exist. \\[default: runs/GRAPH-METHOD]"
+
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, which sanitize wrote.")]
 NodesOption = Annotated[Path | None, graph_option("The node table (CSV) of an edge list.", "FILE")]
 AdjacencyOption = Annotated[Path | None, graph_option("A scipy.sparse file with other edges for the graph.", "FILE")]
-SplitOption = Annotated[Path | None, graph_option("A JSON file with idx_train, idx_val and idx_test.", "FILE")]
-ForceSplitOption = Annotated[
-    bool, graph_option("Use --split even if the graph file has a different split.", None, "--force-split")
-]
 ComponentOption = Annotated[
     bool, graph_option("Keep only the largest connected component.", None, "--largest-component")
 ]
@@ -40,13 +49,142 @@ SeedOption = Annotated[int, option("The seed of the random numbers.", min=0, max
 JsonOption = Annotated[bool, option("Print one JSON object and nothing else.", None, "--json")]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GraphSource:
-    """The argument and the options that name a graph; a parameter of this type gives a command all of them."""
+    """The argument and the options that name a graph; commands on a graph inherit them."""
 
-    graph: GraphArgument
+    graph: Annotated[str, typer.Argument(metavar="GRAPH", help=_GRAPH, show_default=False)]
     nodes: NodesOption = None
     adjacency: AdjacencyOption = None
-    split: SplitOption = None
-    force_split: ForceSplitOption = False
+    split: Annotated[Path | None, graph_option("A JSON file with idx_train, idx_val and idx_test.", "FILE")] = None
+    force_split: Annotated[
+        bool, graph_option("Use --split even if the graph file has a different split.", None, "--force-split")
+    ] = False
     largest_component: ComponentOption = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions:
+    """Poison a real graph, clean it, and show the result."""
+
+    seed: SeedOption = 0
+    json: JsonOption = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(GraphSource):
+    """Show what a graph contains and what a sanitation would assume about it."""
+
+    json: JsonOption = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackOptions(GraphSource):
+    """Poison a graph, to test how robust a model or a sanitizer is."""
+
+    ctx: typer.Context
+    method: Annotated[str, option("mettack, dice, … (see: methods).", "NAME")] = "mettack"
+    power: Annotated[str, option("Pairs to flip: 10%, 0.1 or 500; a list (5%,10%) gives a file each.")] = "10%"
+    out: Annotated[Path | None, option("The poisoned graph file, which must not exist.", "FILE")] = None
+    targets: Annotated[str | None, option("Target nodes of nettack: ids, separated by commas.", "NODES")] = None
+    settings: SettingsOption = None
+    resume: ResumeOption = False
+    seed: SeedOption = 0
+    json: JsonOption = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SanitizeOptions(GraphSource):
+    """Remove the edges that an attacker most likely planted."""
+
+    ctx: typer.Context
+    method: Annotated[str, option(_METHOD, "NAME")] = "auto"
+    budget: Annotated[str | None, option(_BUDGET, show_default=False)] = None
+    out: Annotated[Path | None, option(_RUN, "RUN")] = None
+    settings: SettingsOption = None
+    edges_per_round: Annotated[int | None, option("Edges to remove per round; 1 in the paper.", min=1)] = None
+    resume: ResumeOption = False
+    truth: Annotated[str | None, option("The clean graph, for the report; the method never sees it.", "GRAPH")] = None
+    seed: SeedOption = 0
+    json: JsonOption = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions:
+    """Compare the removed edges with the planted ones: ESR, F1, precision and recall."""
+
+    run_folder: RunArgument
+    truth: Annotated[str, option("The clean graph: a data set or a graph file.", "GRAPH")]
+    nodes: NodesOption = None
+    adjacency: AdjacencyOption = None
+    largest_component: ComponentOption = False
+    json: JsonOption = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassifyOptions(GraphSource):
+    """Train node classifiers on a graph or a run's cleaned graph, and report their accuracy."""
+
+    model: Annotated[str, option("gcn, … (see: methods); several separated by commas, or all.", "NAMES")] = "gcn"
+    seeds: Annotated[int, option("The number of trainings of each model.", min=1)] = 10
+    settings: SettingsOption = None
+    seed: Annotated[int, option("The first of the seeds.", min=0, max=2**32 - 1)] = 0
+    json: JsonOption = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewOptions:
+    """Judge the removed edges on a page in the browser, on this machine only."""
+
+    run_folder: RunArgument
+    port: Annotated[int, option("The port of the page; 0 takes any free port.", min=0, max=65535)] = 0
+    browser: Annotated[bool, option("Open the page in a browser.", None, "--browser/--no-browser")] = True
+    reviewer: Annotated[str | None, option("The reviewer's name; the page can change it.", "NAME")] = None
+    export: Annotated[Path | None, option("Write the decisions to a .csv or .json; serve no page.", "FILE")] = None
+    force: ForceOption = False
+    json: JsonOption = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApplyOptions:
+    """Write the graph without the edges that reviewers judged planted."""
+
+    run_folder: RunArgument
+    out: Annotated[Path | None, option("The graph file. \\[default: RUN/reviewed.npz]", "FILE")] = None
+    undecided_above: Annotated[float | None, option("Also remove unjudged edges from this score on.", "SCORE")] = None
+    reviewer: Annotated[str | None, option("Use the verdicts of this reviewer only.", "NAME")] = None
+    conflicts: Annotated[str, option("How to treat disputed edges: planted, genuine, or skip (they stay).")] = "skip"
+    force: ForceOption = False
+    json: JsonOption = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RestoreOptions:
+    """Propose edges that the attacker may have removed; they are inserted only with --out."""
+
+    run_folder: RunArgument
+    limit: Annotated[str, option("Edges to propose at most: 100, or 1% of the cleaned graph's edges.")] = "100"
+    out: Annotated[Path | None, option("Also write the cleaned graph with the proposed edges.", "FILE")] = None
+    force: ForceOption = False
+    seed: SeedOption = 0
+    json: JsonOption = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    """Write a run's report again; with the clean graph, it shows which removed edges were planted."""
+
+    run_folder: RunArgument
+    truth: Annotated[str | None, option("The clean graph, if known: a data set or a graph file.", "GRAPH")] = None
+    nodes: NodesOption = None
+    adjacency: AdjacencyOption = None
+    largest_component: ComponentOption = False
+    out: Annotated[Path | None, option("The report. \\[default: RUN/report.html, which is replaced]", "FILE")] = None
+    json: JsonOption = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodsOptions:
+    """List the sanitizers, attacks and classifiers with their settings."""
+
+    json: JsonOption = False

@@ -1,98 +1,136 @@
-"""``focusedcleaner review``: judge the edges of a run on a page in the browser."""
+"""``focusedcleaner review`` and ``apply``: judge the edges of a run in the browser, and remove those judged planted."""
 
 from __future__ import annotations
 
 import getpass
 import shlex
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
-from types import ModuleType
+from typing import get_args
 
 from rich.text import Text
 
-from focusedcleaner.cli.console import note, print_json, screen
+from focusedcleaner.cli.console import count, note, print_json, screen
 from focusedcleaner.cli.inputs import check_output
-from focusedcleaner.errors import MissingExtra
+from focusedcleaner.cli.options import ApplyOptions, ReviewOptions
+from focusedcleaner.errors import InputError, MissingExtra
+from focusedcleaner.io import SUFFIXES, save_graph
 from focusedcleaner.io.disk import write_files
 from focusedcleaner.review import open_store
 from focusedcleaner.review.classes import all_classes, classes_of_ends, known_classes
-from focusedcleaner.review.export import KINDS, export
+from focusedcleaner.review.edge_details import EdgeDetails
+from focusedcleaner.review.export import KINDS, Conflicts, export, select_edges
+from focusedcleaner.review.page import Review
 from focusedcleaner.review.store import FILE, checked_reviewer
 from focusedcleaner.runs import Run, read_run
 
+REVIEWED = "reviewed.npz"
 
-def run(
-    run_folder: Path,
-    port: int,
-    browser: bool,
-    reviewer: str | None,
-    export: Path | None,
-    force: bool,
-    json: bool,
-) -> None:
+
+def review(options: ReviewOptions) -> None:
     """Serve the page, or write the decisions to a file."""
-    if export is not None:
-        check_output(export, force=force, suffixes=tuple(f".{kind}" for kind in KINDS))
-    server = _server() if export is None else None
-    finished = read_run(run_folder)
-    if not finished.complete:
-        note(f"{run_folder} was interrupted; a review covers only the edges removed so far: finish the run first")
-    if export is not None:
-        _export(finished, export, json=json)
-    elif server is not None:
-        _serve(finished, server, port, browser, checked_reviewer(_login() if reviewer is None else reviewer), json=json)
+    if options.export is not None:
+        check_output(options.export, force=options.force, suffixes=tuple(f".{kind}" for kind in KINDS))
+    run = read_run(options.run_folder)
+    if not run.complete:
+        note(f"{run.path} was interrupted; a review covers only the edges removed so far: finish the run first")
+    if options.export is not None:
+        _export(run, options.export, json=options.json)
+    else:
+        _serve(run, options)
 
 
-def _server() -> ModuleType:
+def _serve(run: Run, options: ReviewOptions) -> None:
     try:
         from focusedcleaner.review import server
     except ModuleNotFoundError as missing:
-        if missing.name is not None and missing.name.partition(".")[0] == "focusedcleaner":
+        if (missing.name or "").startswith("focusedcleaner"):
             raise
         raise MissingExtra("the review page", "review") from None
-    return server
-
-
-def _login() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # no user name, as in some containers
-        return "reviewer"
-
-
-def _serve(finished: Run, server: ModuleType, port: int, browser: bool, reviewer: str, *, json: bool) -> None:
-    from focusedcleaner.review.edge_details import EdgeDetails
-    from focusedcleaner.review.page import Review
+    login = "reviewer"
+    with suppress(OSError, KeyError):  # no user name, as in some containers
+        login = getpass.getuser()
+    reviewer = checked_reviewer(login if options.reviewer is None else options.reviewer)
 
     def ready(address: str) -> None:
-        if json:
-            print_json({"address": address, "edges": len(finished.removed), "store": str(finished.path / FILE)})
+        if options.json:
+            print_json({"address": address, "edges": len(run.removed), "store": str(run.path / FILE)})
             return
         console = screen()
         console.print(Text.assemble("Review at ", (address, "bold")), soft_wrap=True)
-        console.print(Text("Ctrl-C ends the review; every decision is saved at once. Afterwards:", style="dim"))
-        console.print(f"  focusedcleaner apply {shlex.quote(str(finished.path))}", soft_wrap=True)
+        console.print_dim("Ctrl-C ends the review; every decision is saved at once. Afterwards:")
+        console.print_line(f"  focusedcleaner apply {shlex.quote(str(run.path))}")
 
-    with closing(server.listen(port)) as listener:
-        classes = all_classes(finished.graph)
-        with open_store(finished, classes_of_ends(finished, classes)) as store:
+    with closing(server.listen(options.port)) as listener:
+        classes = all_classes(run.graph)
+        with open_store(run, classes_of_ends(run, classes)) as store:
             server.serve(
-                Review(store, EdgeDetails(finished, classes)),
+                Review(store, EdgeDetails(run, classes)),
                 listener,
                 reviewer=reviewer,
-                title=finished.path.resolve().name,
-                browser=browser,
+                title=run.path.resolve().name,
+                browser=options.browser,
                 ready=ready,
             )
-    note(f"the review has ended; every decision is in {finished.path / FILE}")
+    note(f"the review has ended; every decision is in {run.path / FILE}")
 
 
-def _export(finished: Run, path: Path, *, json: bool) -> None:
-    with open_store(finished, classes_of_ends(finished, known_classes(finished.graph))) as store:
+def _export(run: Run, path: Path, *, json: bool) -> None:
+    with open_store(run, classes_of_ends(run, known_classes(run.graph))) as store:
         write_files({path: "".join(export(store, path.suffix[1:].lower())).encode()})
         counts = {str(status): number for status, number in store.counts().items()}
     if json:
         print_json({"out": str(path), **counts})
     else:
         verdicts = ", ".join(f"{number:,} {status}" for status, number in counts.items())
-        screen().print(f"{path}  {verdicts}", soft_wrap=True)
+        screen().print_line(f"{path}  {verdicts}")
+
+
+def apply(options: ApplyOptions) -> None:
+    """Check the options, remove the edges, write the graph and print the result."""
+    rule = _conflict_rule(options)
+    out, threshold = options.out or options.run_folder / REVIEWED, options.undecided_above
+    run = read_run(options.run_folder)
+    check_output(out, force=options.force, suffixes=SUFFIXES)
+    if not (run.path / FILE).is_file():
+        raise InputError(f"{run.path} has not been reviewed: focusedcleaner review {run.path}")
+    with open_store(run, classes_of_ends(run, known_classes(run.graph))) as store:
+        selection = select_edges(store, reviewer=options.reviewer, conflicts=rule, undecided_above=threshold)
+        unjudged = store.counts()["open"]
+    if len(run.added):
+        note(f"{count(len(run.added), 'edge')} that the run inserted were not reviewed and are left out")
+    graph = run.poisoned.without_edges(run.removed[selection.ranks - 1])
+    save_graph(graph, out)
+    if options.json:
+        print_json(
+            {
+                "removed": len(selection.ranks),
+                "judged_planted": len(selection.judged),
+                "conflicts_taken_as_planted": len(selection.disputed),
+                "undecided_above": len(selection.undecided),
+                "conflicts_left": selection.left_in_conflict,
+                "edges": graph.num_edges,
+                "out": str(out),
+            }
+        )
+        return
+    parts = [f"{len(selection.judged):,} judged planted"]
+    if len(selection.disputed):
+        parts.append(f"{len(selection.disputed):,} in conflict")
+    if threshold is not None:
+        parts.append(f"{len(selection.undecided):,} undecided with a score of {threshold:g} or more")
+    removed = f"{len(selection.ranks):,} removed: {', '.join(parts)}"
+    screen().print_line(f"{out}  {count(graph.num_edges, 'edge')}, {removed}")
+    if selection.left_in_conflict:
+        note(f"{count(selection.left_in_conflict, 'edge')} in conflict stayed; --conflicts planted removes them")
+    if unjudged and threshold is None:
+        note(f"{count(unjudged, 'edge')} without a verdict stayed; --undecided-above SCORE removes the suspicious ones")
+
+
+def _conflict_rule(options: ApplyOptions) -> Conflicts:
+    for rule in get_args(Conflicts):
+        if options.conflicts == rule:
+            if options.reviewer is not None and rule != "skip":
+                raise InputError("--reviewer takes one reviewer's word, so there is no conflict for --conflicts")
+            return rule
+    raise InputError(f"--conflicts is {', '.join(get_args(Conflicts))}, not {options.conflicts!r}")

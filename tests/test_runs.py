@@ -1,8 +1,9 @@
-"""Reading a run folder: the round trip, and damaged files."""
+"""Run folders: written, read back, and refused when they are damaged or taken."""
 
 from __future__ import annotations
 
 import csv
+import json
 import os
 from pathlib import Path
 
@@ -13,10 +14,73 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import load_graph
 from focusedcleaner.restore.missing import Missing
-from focusedcleaner.runs import read_run, write_run
-from focusedcleaner.runs.folder import write_missing
-from focusedcleaner.runs.reading import check_same_configuration, read_missing, read_record
+from focusedcleaner.runs import (
+    RunFolder,
+    check_same_configuration,
+    free_path,
+    read_missing,
+    read_record,
+    read_run,
+    write_missing,
+    write_run,
+)
 from focusedcleaner.sanitizers import FocusedCleaner, Sanitation
+
+
+@pytest.fixture
+def sanitation(graph: Graph) -> Sanitation:
+    """A graph with names, sanitized."""
+    names = tuple(f"node {number}, “{number}”" for number in range(graph.num_nodes))
+    named = Graph(graph.num_nodes, graph.edges, graph.attributes, graph.labels, graph.split, names)
+    return FocusedCleaner().sanitize(named, 12, seed=4)
+
+
+def test_the_record(sanitation: Sanitation, folder: Path) -> None:
+    write_run(sanitation, "RUN", source={"graph": "mine"})
+    record = json.loads(Path("RUN/run.json").read_text())
+    assert record["method"] == "cld"
+    assert record["settings"]["detector"]["tau"] == 0.6
+    assert (record["budget"], record["removed"], record["seed"], record["status"]) == (12, 12, 4, "complete")
+    assert set(record["versions"]) == {"focusedcleaner", "python", "torch", "numpy", "scipy"}
+    assert record["input"] == {
+        "graph": "mine",
+        "nodes": 150,
+        "edges": 300,
+        "fingerprint": sanitation.poisoned.fingerprint(),
+    }
+
+
+def test_the_tables(sanitation: Sanitation, folder: Path) -> None:
+    write_run(sanitation, "RUN")
+    with open("RUN/removed.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0])[:4] == ["rank", "u", "v", "score"]
+    u, v = sanitation.removed[0]
+    assert (rows[0]["rank"], rows[0]["u"], rows[0]["v"]) == ("1", f"node {u}, “{u}”", f"node {v}, “{v}”")
+    assert len(rows[0]["classes_u"].split(";")) == 5
+    trace = Path("RUN/trace.csv").read_text().splitlines()
+    assert trace[0].startswith("round,removed,")
+    assert trace[-1].split(",")[1] == "12"
+
+
+def test_a_taken_place_is_refused(sanitation: Sanitation, folder: Path) -> None:
+    Path("RUN").mkdir()
+    with pytest.raises(InputError, match="RUN: exists already"):
+        write_run(sanitation, "RUN")
+    assert os.listdir("RUN") == []
+
+
+def test_a_place_that_fails_leaves_nothing(folder: Path) -> None:
+    with pytest.raises(RuntimeError), RunFolder.opened(Path("RUN")):
+        raise RuntimeError
+    assert os.listdir() == []
+
+
+def test_free_path_counts(folder: Path) -> None:
+    assert free_path("data/my.npz", "lp") == Path("runs/my-lp")
+    Path("runs/my-lp").mkdir(parents=True)
+    Path("runs/.my-lp-2.part").mkdir()
+    assert free_path("data/my.npz", "lp") == Path("runs/my-lp-3")
 
 
 def test_there_and_back(sanitation: Sanitation, folder: Path) -> None:
@@ -73,7 +137,7 @@ def test_proposed_edges_there_and_back(sanitation: Sanitation, folder: Path) -> 
     run = read_run("RUN")
     assert read_missing(run) is None
     missing = Missing(sanitation.removed[:2], np.array([0.9, 0.8]), {}, candidates=10, reach=0.5)
-    write_missing(run.path, run.graph, missing)
+    write_missing(run, missing)
     assert read_missing(run).tolist() == sanitation.removed[:2].tolist()  # type: ignore[union-attr]
     v, u = (run.graph.name(node) for node in run.graph.edges[0])
     with open("RUN/missing.csv", "w", newline="") as file:
