@@ -64,7 +64,7 @@ def sanitize(
     graph = as_graph(data).with_drawn_split(seed)
     chosen = sanitizer_for(graph, method, settings)
     if chosen.inserts:
-        check_insertable(data, chosen.name)
+        check_insertable(data, graph, chosen.name)
     return replace(chosen.sanitize(graph, budget, seed=seed, progress=progress), source=data)
 
 
