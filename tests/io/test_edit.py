@@ -143,7 +143,9 @@ def test_any_matrix_loses_and_gains_these_edges_and_keeps_the_rest(data: st.Data
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
 def test_any_networkx_graph_loses_and_gains_these_edges_and_keeps_the_rest(kind: Any, data: st.DataObject) -> None:
     size, edges = data.draw(raw_edges([0, 1, 2.5]))
-    names = data.draw(st.sampled_from([list(range(size)), list("fedcba"[:size]), [(node,) for node in range(size)]]))
+    names: Any = data.draw(
+        st.sampled_from([list(range(size)), list("fedcba"[:size]), [(node,) for node in range(size)]])
+    )
     network = kind(about="a graph")
     network.add_nodes_from((name, {"colour": str(name)}) for name in names)
     network.add_edges_from(

@@ -6,8 +6,10 @@ import json
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
+
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import PARTS, Split, check_split_range
+from focusedcleaner.graph import PARTS, Split, check_range
 from focusedcleaner.io.disk import prefix_errors, read_text, write_files
 
 
@@ -28,7 +30,7 @@ def load_split(path: str | PathLike[str], *, num_nodes: int | None = None) -> Sp
             raise InputError("must be a JSON object with idx_train, idx_val and idx_test")
         split = Split(*(_node_list(lists, f"idx_{part}") for part in PARTS))
         if num_nodes is not None:
-            check_split_range(split, num_nodes)
+            check_range(np.concatenate(split.parts), num_nodes, "the split")
         return split
 
 
