@@ -32,8 +32,7 @@ def pair_keys(pairs: IntArray, num_nodes: int) -> IntArray:
     >>> pair_keys(np.array([[0, 1], [1, 2]]), 3)
     array([1, 5])
     """
-    keys: IntArray = pairs[:, 0] * num_nodes + pairs[:, 1]
-    return keys
+    return pairs[:, 0] * num_nodes + pairs[:, 1]
 
 
 def pairs_of_keys(keys: IntArray, num_nodes: int) -> IntArray:
@@ -139,8 +138,7 @@ def _stratified(labels: IntArray, share: float) -> BoolArray:
     rank = np.empty(len(labels), dtype=int)
     for number, count in enumerate(counts):
         rank[class_of == number] = np.arange(count)
-    picked: BoolArray = rank < take[class_of]
-    return picked
+    return rank < take[class_of]
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,8 +250,7 @@ class Graph:
         >>> Graph(3, [[0, 1]]).has_edges(np.array([[0, 1], [1, 2]]))
         array([ True, False])
         """
-        is_edge: BoolArray = np.isin(pair_keys(pairs, self.num_nodes), self.edge_keys)
-        return is_edge
+        return np.isin(pair_keys(pairs, self.num_nodes), self.edge_keys)
 
     def edge_numbers(self, pairs: IntArray) -> IntArray:
         """The positions in `edges` of P pairs u < v that are edges of this graph.

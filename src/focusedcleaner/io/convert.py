@@ -54,9 +54,6 @@ def _is_instance(value: object, module: str, name: str) -> bool:
     return isinstance(value, getattr(sys.modules.get(module), name, ()))
 
 
-# scipy
-
-
 def from_scipy(adjacency: Any, *, labels: ArrayLike | None = None, **parts: Any) -> Graph:
     """Convert an N × N adjacency, sparse or dense.
 
@@ -77,9 +74,6 @@ def to_scipy(graph: Graph) -> dict[str, Any]:
     """The symmetric 0/1 adjacency and the other parts by name: ``from_scipy(**to_scipy(graph)) == graph``."""
     names = ("attributes", "labels", "split", "names", "class_names", "attribute_names", "notes")
     return {"adjacency": graph.adjacency(), **{name: getattr(graph, name) for name in names}}
-
-
-# PyTorch Geometric
 
 
 def from_pyg(data: Data) -> Graph:

@@ -118,5 +118,4 @@ def _edge_keys(data: Any, graph: Graph) -> list[str]:
 def _among(ends: IntArray, pairs: IntArray, num_nodes: int) -> BoolArray:
     """Which columns of ``ends`` (2 × M) are one of the pairs, in either direction."""
     ordered = np.sort(ends.astype(np.int64), axis=0).T
-    found: BoolArray = np.isin(pair_keys(ordered, num_nodes), pair_keys(pairs, num_nodes))
-    return found
+    return np.isin(pair_keys(ordered, num_nodes), pair_keys(pairs, num_nodes))
