@@ -56,10 +56,9 @@ def save_npz(graph: Graph, path: Path) -> None:
         if graph.names is not None:
             arrays["node_names"] = _text_array([id_text(name) for name in graph.names], "node name")
             arrays["node_names_whole"] = np.array([not isinstance(name, str) for name in graph.names])
-        if graph.class_names is not None:
-            arrays["class_names"] = _text_array(graph.class_names, "class name")
-        if graph.attribute_names is not None:
-            arrays["attribute_names"] = _text_array(graph.attribute_names, "attribute name")
+        for part, names in (("class_names", graph.class_names), ("attribute_names", graph.attribute_names)):
+            if names is not None:
+                arrays[part] = _text_array(names, part.removesuffix("s").replace("_", " "))
         if graph.notes:
             arrays["notes"] = np.array(json.dumps(dict(graph.notes), sort_keys=True))
         content = npz_bytes(arrays)
