@@ -114,13 +114,9 @@ class Archive:
     def __exit__(self, *_: object) -> None:
         self._zip.close()
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the arrays."""
-        return tuple(self._members)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._members
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names of the arrays."""
+        return iter(self._members)
 
     def is_pickled(self, name: str) -> bool:
         """Whether an array holds Python objects, which only unpickling could read."""
@@ -212,7 +208,7 @@ class Checkpoint:
         if self.path is None or not self.path.exists():
             return {}
         with prefix_errors(self.path), Archive(self.path) as file:
-            arrays = {name: file.read(name) for name in file.names}
+            arrays = {name: file.read(name) for name in file}
         if str(arrays.pop("key", "")) != self.key:
             raise InputError(f"{self.path} belongs to another graph, method, budget or seed: resume with the same")
         return arrays
