@@ -192,38 +192,33 @@ def save_table(graph: Graph, path: Path) -> None:
         if path.name.endswith(NODES_SUFFIX):
             raise InputError("is the name of a node table: use the edge list's")
         ids = node_text.id_texts(graph)
-        edges = [[ids[u], ids[v]] for u, v in graph.edges.tolist()]
+        sources, targets = ([ids[node] for node in nodes] for nodes in graph.edges.T.tolist())
         contents = {
-            path.with_suffix(NODES_SUFFIX): _csv(*_node_columns(graph, ids)),
-            path: _csv(["source", "target"], edges),
+            path.with_suffix(NODES_SUFFIX): _csv(_node_columns(graph, ids)),
+            path: _csv({"source": sources, "target": targets}),
         }
     write_files(contents)
 
 
-def _node_columns(graph: Graph, ids: list[str]) -> tuple[list[str], list[list[str]]]:
-    """The header and the rows of the node table."""
-    header, rows = ["id"], [[name] for name in ids]
+def _node_columns(graph: Graph, ids: list[str]) -> dict[str, list[str]]:
+    columns = {"id": ids}
     if graph.labels is not None:
-        header.append("label")
         words = node_text.checked_texts(node_text.class_words(graph), "class name")
-        for row, label in zip(rows, graph.labels.tolist(), strict=True):
-            row.append("" if label == UNKNOWN else words[label])
+        columns["label"] = ["" if label == UNKNOWN else words[label] for label in graph.labels.tolist()]
     if graph.split is not None:
-        header.append("split")
-        for row, word in zip(rows, node_text.split_words(graph), strict=True):
-            row.append(word)
+        columns["split"] = node_text.split_words(graph)
     if graph.attributes is not None:
-        header += node_text.checked_texts(node_text.attribute_keys(graph), "attribute name")
-        for node, row in enumerate(rows):
+        matrix = graph.attributes.tocsc()
+        for column, key in enumerate(node_text.checked_texts(node_text.attribute_keys(graph), "attribute name")):
             # repr is the shortest text that is read as the same number.
-            row += (repr(value).removesuffix(".0") for value in graph.attributes[[node]].toarray()[0].tolist())
-    return header, rows
+            columns[key] = [repr(value).removesuffix(".0") for value in matrix[:, [column]].toarray().ravel().tolist()]
+    return columns
 
 
-def _csv(header: list[str], rows: list[list[str]]) -> bytes:
+def _csv(columns: dict[str, list[str]]) -> bytes:
     """Comma-separated rows; a header with semicolons is quoted, so that they are not taken for the delimiter."""
     text = io.StringIO(newline="")
-    ambiguous = any(";" in cell for cell in header)
-    csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if ambiguous else csv.QUOTE_MINIMAL).writerow(header)
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    ambiguous = any(";" in name for name in columns)
+    csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if ambiguous else csv.QUOTE_MINIMAL).writerow(columns)
+    csv.writer(text, lineterminator="\n").writerows(zip(*columns.values(), strict=True))
     return text.getvalue().encode()
