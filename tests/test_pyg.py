@@ -64,10 +64,10 @@ def test_composes_and_batches(data: Any) -> None:
     assert torch.equal(batch.removed_edge_index[:, 5:], cleaned.removed_edge_index + data.num_nodes)
 
 
-@pytest.mark.parametrize("missing", ["edge_index", "y"])
-def test_says_what_is_missing(data: Any, missing: str) -> None:
+@pytest.mark.parametrize(("missing", "message"), [("edge_index", "it has no edge_index"), ("y", "has no labels")])
+def test_says_what_is_missing(data: Any, missing: str, message: str) -> None:
     del data[missing]
-    with pytest.raises(InputError, match=f"the data has no {missing}"):
+    with pytest.raises(InputError, match=message):
         Sanitize()(data)
 
 

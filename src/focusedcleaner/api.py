@@ -15,7 +15,7 @@ from focusedcleaner.budget import Budget
 from focusedcleaner.classifiers import Classifier
 from focusedcleaner.errors import InputError
 from focusedcleaner.formatting import count, percent
-from focusedcleaner.graph import Graph
+from focusedcleaner.graph import PARTS, Graph
 from focusedcleaner.io.convert import as_graph
 from focusedcleaner.io.edit import check_insertable
 from focusedcleaner.registry import ATTACKS, CLASSIFIERS, SANITIZERS, Method, Registry
@@ -23,9 +23,6 @@ from focusedcleaner.sanitizers import AUTO, Sanitation, Sanitizer, default_metho
 from focusedcleaner.sanitizers.base import Progress, check_sanitizable
 
 T = TypeVar("T")
-
-FEW_LABELS = 20
-"""Labelled nodes below which no method was measured."""
 
 
 def sanitize(
@@ -64,7 +61,7 @@ def sanitize(
     graph = as_graph(data).with_drawn_split(seed)
     chosen = sanitizer_for(graph, method, settings)
     if chosen.inserts:
-        check_insertable(data, chosen.name)
+        check_insertable(data, graph, chosen.name)
     return replace(chosen.sanitize(graph, budget, seed=seed, progress=progress), source=data)
 
 
@@ -128,10 +125,10 @@ def check(data: Any) -> Check:
     """
     graph = as_graph(data)
     adjacency = graph.adjacency()
-    components = _components(adjacency)
     # A connected graph is bipartite exactly if its bipartite double cover falls into two components.
     double_cover = sp.block_array([[None, adjacency], [adjacency, None]])
-    bipartite = graph.num_edges > 0 and _components(double_cover) == 2 * components
+    components, doubled = (connected_components(matrix, directed=False)[0] for matrix in (adjacency, double_cover))
+    bipartite = graph.num_edges > 0 and doubled == 2 * components
     homophily = None if math.isnan(graph.homophily) else graph.homophily
     warnings = _warnings(graph, bipartite, homophily)
     try:
@@ -152,17 +149,13 @@ def check(data: Any) -> Check:
         attributes=graph.num_attributes,
         classes=graph.num_classes,
         labelled_nodes=len(graph.known_labels),
-        split=None if split is None else {part: len(getattr(split, part)) for part in ("train", "val", "test")},
+        split=None if split is None else dict(zip(PARTS, map(len, split.parts), strict=True)),
         homophily=homophily,
         method=method,
         chooses_budget=chooses,
         assumptions=_assumptions(graph),
         warnings=warnings,
     )
-
-
-def _components(adjacency: Any) -> int:
-    return int(connected_components(adjacency, directed=False, return_labels=False))
 
 
 def _assumptions(graph: Graph) -> tuple[str, ...]:
@@ -182,14 +175,11 @@ def _warnings(graph: Graph, bipartite: bool, homophily: float | None) -> tuple[s
         found.append("the graph is bipartite, such as users and items: no method here was made for that")
     if homophily is not None and homophily < 0.5:
         found.append("most edges with known labels join different classes: estimates fail on such graphs")
-    if 0 < len(graph.known_labels) < FEW_LABELS:
+    if 0 < len(graph.known_labels) < 20:  # no method was measured with fewer
         found.append(f"only {count(len(graph.known_labels), 'labelled node')}: too few to trust a result")
     if graph.attributes is None:
         found.append("without attributes, results are weaker")
     return tuple(found)
-
-
-# Methods of one's own ------------------------------------------------------------------------------------------------
 
 
 def register_sanitizer(kind: type[Sanitizer], *, about: str = "") -> type[Sanitizer]:

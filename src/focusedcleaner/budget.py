@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from focusedcleaner.errors import InputError
 
 Budget = int | float | str
@@ -14,8 +12,6 @@ AUTO = "auto"
 
 DEFAULT = 0.1
 """The budget of a method that can't decide itself, where none is given."""
-
-_PERCENT = re.compile(r"\s*([+-]?\d+(?:\.\d*)?|[+-]?\.\d+)\s*%\s*")
 
 
 def is_auto(budget: Budget) -> bool:
@@ -51,14 +47,13 @@ def _read(budget: Budget, what: str) -> tuple[float, bool]:
     """The number, and whether it is a fraction of the edges."""
     message = f"{what} {budget!r} is neither a number of edges (500), a fraction (0.1) nor a percentage (10%)"
     if isinstance(budget, str):
-        percent = _PERCENT.fullmatch(budget)
-        if percent:
-            return float(percent[1]) / 100, True
+        text = budget.strip()
         try:
-            number = float(budget)
+            if text.endswith("%"):
+                return float(text[:-1]) / 100, True
+            budget = int(text) if text.lstrip("+-").isdigit() else float(text)
         except ValueError:
             raise InputError(message) from None
-        return (number, False) if re.fullmatch(r"\s*[+-]?\d+\s*", budget) else _read(number, what)
     if isinstance(budget, bool) or budget != budget:
         raise InputError(message)
     if isinstance(budget, float) and budget >= 1:

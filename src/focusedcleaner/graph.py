@@ -32,8 +32,7 @@ def pair_keys(pairs: IntArray, num_nodes: int) -> IntArray:
     >>> pair_keys(np.array([[0, 1], [1, 2]]), 3)
     array([1, 5])
     """
-    keys: IntArray = pairs[:, 0] * num_nodes + pairs[:, 1]
-    return keys
+    return pairs[:, 0] * num_nodes + pairs[:, 1]
 
 
 def pairs_of_keys(keys: IntArray, num_nodes: int) -> IntArray:
@@ -58,9 +57,7 @@ def _frozen(array: NDArray[_T]) -> NDArray[_T]:
 
 def _integers(values: ArrayLike, what: str) -> IntArray:
     array = np.asarray(values)
-    if array.size == 0:
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iu":
+    if array.size and array.dtype.kind not in "iu":
         raise InputError(f"{what} must be whole numbers, not {array.dtype}")
     return np.array(array, dtype=np.int64)
 
@@ -87,21 +84,19 @@ class Split:
             if nodes.ndim != 1:
                 raise InputError(f"the split's {part} list must be flat")
             object.__setattr__(self, part, _frozen(np.sort(nodes)))
-        nodes, counts = np.unique(np.concatenate([self.train, self.val, self.test]), return_counts=True)
+        nodes, counts = np.unique(np.concatenate(self.parts), return_counts=True)
         if len(nodes) and nodes[0] < 0:
             raise InputError(f"the split names node {nodes[0]}: node numbers start at 0")
         if (counts > 1).any():
             raise InputError(f"the split names node {nodes[counts > 1][0]} twice: its lists must not overlap")
 
     @property
-    def largest(self) -> int:
-        """The largest node number in the split, −1 if it is empty."""
-        return max((int(nodes[-1]) for nodes in (self.train, self.val, self.test) if len(nodes)), default=-1)
+    def parts(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The three lists, in the order of `PARTS`."""
+        return self.train, self.val, self.test
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Split) and all(
-            np.array_equal(getattr(self, part), getattr(other, part)) for part in PARTS
-        )
+        return isinstance(other, Split) and all(map(np.array_equal, self.parts, other.parts))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -143,8 +138,7 @@ def _stratified(labels: IntArray, share: float) -> BoolArray:
     rank = np.empty(len(labels), dtype=int)
     for number, count in enumerate(counts):
         rank[class_of == number] = np.arange(count)
-    picked: BoolArray = rank < take[class_of]
-    return picked
+    return rank < take[class_of]
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +192,7 @@ class Graph:
         if self.num_nodes < 1:
             raise InputError("the graph is empty: it has no nodes")
         edges = _integers(self.edges, "edges").reshape(-1, 2)
-        check_node_numbers(edges, self.num_nodes)
+        check_range(edges, self.num_nodes, "an edge")
         if (edges[:, 0] >= edges[:, 1]).any() or (np.diff(pair_keys(edges, self.num_nodes)) <= 0).any():
             raise InputError("edges must be unique, sorted and have the smaller node first: use Graph.from_pairs")
         object.__setattr__(self, "edges", _frozen(edges))
@@ -212,18 +206,12 @@ class Graph:
                 raise InputError(f"label {labels.min()} is negative; an unknown label is {UNKNOWN}")
             object.__setattr__(self, "labels", _frozen(labels))
         if self.split is not None:
-            check_split_range(self.split, self.num_nodes)
-        self._check_names()
-
-    def _check_names(self) -> None:
-        sizes = {"names": self.num_nodes, "class_names": None, "attribute_names": self.num_attributes}
-        for part, size in sizes.items():
-            names = getattr(self, part)
-            if names is None:
-                continue
-            object.__setattr__(self, part, tuple(names))
-            if size is not None and len(names) != size:
-                raise InputError(f"there are {len(names)} {part.replace('_', ' ')} where {size} are needed")
+            check_range(np.concatenate(self.split.parts), self.num_nodes, "the split")
+        for part, size in (("names", self.num_nodes), ("class_names", None), ("attribute_names", self.num_attributes)):
+            if (names := getattr(self, part)) is not None:
+                object.__setattr__(self, part, tuple(names))
+                if size is not None and len(names) != size:
+                    raise InputError(f"there are {len(names)} {part.replace('_', ' ')} where {size} are needed")
         if self.names is not None and len(set(self.names)) < self.num_nodes:
             raise InputError("two nodes have the same name")
         if self.class_names is not None and len(self.class_names) <= max(self.known_labels, default=-1):
@@ -262,8 +250,7 @@ class Graph:
         >>> Graph(3, [[0, 1]]).has_edges(np.array([[0, 1], [1, 2]]))
         array([ True, False])
         """
-        is_edge: BoolArray = np.isin(pair_keys(pairs, self.num_nodes), self.edge_keys)
-        return is_edge
+        return np.isin(pair_keys(pairs, self.num_nodes), self.edge_keys)
 
     def edge_numbers(self, pairs: IntArray) -> IntArray:
         """The positions in `edges` of P pairs u < v that are edges of this graph.
@@ -300,7 +287,7 @@ class Graph:
         if (matrix := self.attributes) is not None:
             arrays += [matrix.indptr.astype("<i8"), matrix.indices.astype("<i8"), matrix.data]
         if self.split is not None:
-            arrays += [self.split.train, self.split.val, self.split.test]
+            arrays += self.split.parts
         for array in arrays:
             digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
             digest.update(b"|")
@@ -349,11 +336,7 @@ class Graph:
         return self.edges[~before.has_edges(self.edges)]
 
     def check_labelled(self, who: str) -> None:
-        """Raise an `InputError` that says why, if no model can be trained on this graph.
-
-        Args:
-            who: what needs the labels, for the message: "a sanitizer".
-        """
+        """Raise an `InputError` if no model can be trained on this graph; ``who`` needs the labels: "a sanitizer"."""
         if self.labels is None or not len(self.known_labels):
             raise InputError(f"the graph has no labels: {who} needs the classes of a few nodes")
         if self.split is None:
@@ -394,18 +377,15 @@ class Graph:
         edges = number[self.edges]
         split = None
         if self.split is not None:
-            renumbered = (number[part] for part in (self.split.train, self.split.val, self.split.test))
-            split = Split(*(part[part >= 0] for part in renumbered))
-        return type(self).from_pairs(
-            len(kept),
-            edges[(edges >= 0).all(axis=1)],
+            split = Split(*(nodes[nodes >= 0] for nodes in (number[part] for part in self.split.parts)))
+        return replace(
+            self,
+            num_nodes=len(kept),
+            edges=Graph.from_pairs(len(kept), edges[(edges >= 0).all(axis=1)]).edges,
             attributes=None if self.attributes is None else self.attributes[kept],
             labels=None if self.labels is None else self.labels[kept],
             split=split,
             names=tuple(self.name(node) for node in kept),
-            class_names=self.class_names,
-            attribute_names=self.attribute_names,
-            notes=self.notes,
         )
 
     def largest_component(self) -> Self:
@@ -415,17 +395,11 @@ class Graph:
         return self if len(sizes) == 1 else self.subgraph(np.flatnonzero(component == sizes.argmax()))
 
 
-def check_node_numbers(pairs: IntArray, num_nodes: int) -> None:
-    """Refuse pairs (P × 2) with a node number outside 0 … N−1."""
-    if len(pairs) and (pairs.min() < 0 or pairs.max() >= num_nodes):
-        wrong = pairs.min() if pairs.min() < 0 else pairs.max()
-        raise InputError(f"an edge names node {wrong}, but nodes are numbered 0 to {num_nodes - 1}")
-
-
-def check_split_range(split: Split, num_nodes: int) -> None:
-    """Refuse a split with a node number above N−1."""
-    if split.largest >= num_nodes:
-        raise InputError(f"the split names node {split.largest}, but nodes are numbered 0 to {num_nodes - 1}")
+def check_range(numbers: IntArray, size: int, who: str, what: str = "node") -> None:
+    """Refuse numbers outside 0 … size−1; ``who`` names them in the message, ``what`` is one of them."""
+    wrong = numbers[(numbers < 0) | (numbers >= size)]
+    if len(wrong):
+        raise InputError(f"{who} names {what} {wrong[0]}, but {what}s are numbered 0 to {size - 1}")
 
 
 def _frozen_attributes(attributes: Any, num_nodes: int) -> sp.csr_array:

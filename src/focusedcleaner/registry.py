@@ -60,12 +60,9 @@ class Method(Generic[T]):
                 settings[f"{part}_{name}" if name in settings else name] = part, setting
         return settings
 
-    def names(self) -> tuple[str, ...]:
-        """The names of all settings, those of the default parts included."""
-        return tuple(self.settings()) + self._choices()
-
-    def _choices(self) -> tuple[str, ...]:
-        return tuple(part for part, kinds in self.parts.items() if len(kinds) > 1)
+    def names(self, chosen: Mapping[str, type] | None = None) -> tuple[str, ...]:
+        """The names of all settings, those of the chosen or default parts included."""
+        return (*self.settings(chosen), *(part for part, kinds in self.parts.items() if len(kinds) > 1))
 
     def make(self, given: Mapping[str, object]) -> T:
         """Build the method with these settings; text is parsed as the setting's type."""
@@ -75,7 +72,7 @@ class Method(Generic[T]):
         values: dict[str, dict[str, Any]] = {"": {}, **{part: {} for part in chosen}}
         for name, value in rest.items():
             if name not in settings:
-                listed = ", ".join((*settings, *self._choices())) or "none"
+                listed = ", ".join(self.names(chosen)) or "none"
                 raise InputError(f"{self.name} has no setting {name!r}; its settings are {listed}")
             part, setting = settings[name]
             if part in parts:
@@ -89,7 +86,7 @@ class Method(Generic[T]):
         passed: dict[str, object] = {}
         chosen: dict[str, type] = {}
         for part, kinds in self.parts.items():
-            choice = rest.pop(part) if part in self._choices() and part in rest else next(iter(kinds))
+            choice = rest.pop(part) if len(kinds) > 1 and part in rest else next(iter(kinds))
             if type(choice) in kinds.values():
                 passed[part], chosen[part] = choice, type(choice)
             elif isinstance(choice, str) and choice.strip().lower() in kinds:

@@ -77,26 +77,21 @@ def score(removed: Sanitation | ArrayLike, *, clean: Any, poisoned: Any = None) 
     elif poisoned is None:
         raise InputError("score needs the poisoned graph beside a list of removed edges")
     before, after = as_graph(clean), as_graph(poisoned)
-    if after.num_nodes != before.num_nodes:
-        raise InputError(
-            f"the truth has {before.num_nodes:,} nodes and the graph {after.num_nodes:,}: they can't be compared"
-        )
+    planted = Graph(after.num_nodes, after.added_edges(before))
     gone = Graph.from_pairs(after.num_nodes, removed)
     if not after.has_edges(gone.edges).all():
         raise InputError("an edge that was removed is not in the poisoned graph")
-    planted = Graph(after.num_nodes, after.added_edges(before))
     return Score(planted.num_edges, gone.num_edges, int(planted.has_edges(gone.edges).sum()))
 
 
 @dataclass(frozen=True)
 class Restored:
-    """Proposed edges against those that the attacker removed; 0/0 is NaN."""
+    """Counts and ratios of proposed edges against the ``cut`` ones, which the attacker removed; 0/0 is NaN."""
 
     cut: int
-    """The edges that the clean graph has and the poisoned one lacks."""
     proposed: int
     hits: int
-    """Proposed edges that the attacker had removed."""
+    """Proposed edges that had been cut."""
 
     @property
     def precision(self) -> float:

@@ -42,8 +42,12 @@ class Configurable:
         """Check the `bounded` settings."""
         for part in fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
             value, interval = getattr(self, part.name), part.metadata.get("interval")
-            if interval is not None and value is not None and not _lies_in(value, interval):
-                low, high = interval[1:-1].split(", ")
+            if value is None or interval is None:
+                continue
+            low, high = interval[1:-1].split(", ")
+            above = value > float(low) if interval[0] == "(" else value >= float(low)
+            below = value < float(high) if interval[-1] == ")" else value <= float(high)
+            if not (above and below):
                 limit = f"above {low}" if interval[0] == "(" else f"{low} or above"
                 expected = f"be {limit}" if high == "inf" else f"lie in {interval}"
                 raise InputError(f"{part.name} must {expected}, not {value:g}")
@@ -57,14 +61,7 @@ def bounded(default: T, interval: str) -> T:
     Traceback (most recent call last):
     focusedcleaner.errors.InputError: dropout must lie in [0, 1), not 1
     """
-    setting: T = field(default=default, metadata={"interval": interval})
-    return setting
-
-
-def _lies_in(value: float, interval: str) -> bool:
-    low, high = (float(end) for end in interval[1:-1].split(", "))
-    excluded = {"(": low, ")": high}
-    return low <= value <= high and value not in (excluded.get(interval[0]), excluded.get(interval[-1]))
+    return field(default=default, metadata={"interval": interval})
 
 
 @dataclass(frozen=True)
@@ -117,17 +114,13 @@ def settings_of(kind: type) -> dict[str, Setting]:
     """
     if not is_dataclass(kind):
         return {}
-    hints = get_type_hints(kind)
-    settings = (_setting(part.name, hints[part.name]) for part in fields(kind) if part.init)
-    return {setting.name: setting for setting in settings if setting is not None}
-
-
-def _setting(name: str, hint: Any) -> Setting | None:
-    options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    kinds = [option for option in options if option is not NoneType]
-    if len(kinds) != 1 or kinds[0] not in _TYPE_NAMES:
-        return None
-    return Setting(name, kinds[0], optional=NoneType in options)
+    hints, settings = get_type_hints(kind), {}
+    for name in (part.name for part in fields(kind) if part.init):
+        options = get_args(hints[name]) if get_origin(hints[name]) in (Union, UnionType) else (hints[name],)
+        kinds = [option for option in options if option is not NoneType]
+        if len(kinds) == 1 and kinds[0] in _TYPE_NAMES:
+            settings[name] = Setting(name, kinds[0], optional=NoneType in options)
+    return settings
 
 
 def parse_pairs(pairs: list[str]) -> Mapping[str, str]:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from focusedcleaner.datasets import synthetic
-from focusedcleaner.io import checkpoint, save_graph
+from focusedcleaner.io import disk, save_graph
 from tests.cli.conftest import RESULT
 from tests.conftest import Command
 
@@ -27,10 +27,10 @@ HANGING = """
 import sys, time
 from pathlib import Path
 from focusedcleaner.cli import main
-from focusedcleaner.io import checkpoint
+from focusedcleaner.io import disk
 from focusedcleaner.sanitizers import focused
 
-checkpoint.SAVE_EVERY = 0.0
+disk.SAVE_EVERY = 0.0
 whole = focused._Cleaning.round
 
 def hanging(self, journal, size):
@@ -156,16 +156,16 @@ def test_the_default_folder_is_named(cli: Command, interrupt_at: Callable[[int],
 
 
 def test_ctrl_c_between_rounds(cli: Command, expected: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoint, "SAVE_EVERY", 0.0)
-    save, seen = checkpoint.Checkpoint.save, []
+    monkeypatch.setattr(disk, "SAVE_EVERY", 0.0)
+    save, seen = disk.Checkpoint.save, []
 
-    def interrupted(self: checkpoint.Checkpoint, arrays: Mapping[str, Any]) -> None:
+    def interrupted(self: disk.Checkpoint, arrays: Mapping[str, Any]) -> None:
         save(self, arrays)
         seen.append(len(arrays["removed"]))
         if len(seen) == 4:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(checkpoint.Checkpoint, "save", interrupted)
+    monkeypatch.setattr(disk.Checkpoint, "save", interrupted)
     stopped = cli(*SANITIZE, "--out", "RUN")
     assert stopped.exit_code == 2
     assert stopped.stderr.startswith("interrupted")

@@ -1,4 +1,4 @@
-"""Files are read without unpickling and written whole or not at all."""
+"""Files are read without unpickling and written whole or not at all; a checkpoint is bound to one configuration."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import SUFFIXES, disk, load_graph, save_graph
+from focusedcleaner.io.disk import Checkpoint
 from tests.io.helpers import stored
 
 
@@ -73,3 +74,29 @@ def test_a_written_file_has_the_rights_that_any_new_file_has(tmp_path: Path) -> 
     (tmp_path / "plain").write_text("")
     save_graph(Graph.from_pairs(1, []), tmp_path / "graph.npz")
     assert (tmp_path / "graph.npz").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_a_checkpoint_is_loaded_by_the_same_run(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint.npz"
+    assert Checkpoint(path, seed=1).load() == {}
+    Checkpoint(path, seed=1, budget="10%").save({"removed": np.array([[0, 1]]), "round": 3})
+    arrays = Checkpoint(path, budget="10%", seed=1).load()
+    assert arrays["removed"].tolist() == [[0, 1]]
+    assert int(arrays["round"]) == 3
+    assert set(arrays) == {"removed", "round"}
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint.npz"
+    Checkpoint(path, seed=1).save({})
+    with pytest.raises(InputError, match="belongs to another graph, method, budget or seed"):
+        Checkpoint(path, seed=2).load()
+
+
+def test_without_a_path_no_checkpoint_is_saved_or_due(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(disk, "SAVE_EVERY", -1.0)
+    nowhere = Checkpoint(None, seed=1)
+    nowhere.save({"round": 1})
+    assert nowhere.load() == {}
+    assert not nowhere.due
+    assert Checkpoint(tmp_path / "checkpoint.npz", seed=1).due

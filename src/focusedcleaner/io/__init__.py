@@ -1,15 +1,18 @@
-"""Graph files: npz, CSV tables and GraphML; splits as JSON; conversions in `focusedcleaner.io.convert`."""
+"""Graph files: npz, CSV tables and GraphML; splits as JSON files; conversions in `focusedcleaner.io.convert`."""
 
 from __future__ import annotations
 
+import json
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
+
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import Graph
+from focusedcleaner.graph import PARTS, Graph, Split, check_range
+from focusedcleaner.io.disk import prefix_errors, read_text, write_files
 from focusedcleaner.io.networkx import load_graphml, save_graphml
 from focusedcleaner.io.npz import load_adjacency, load_npz, save_npz
-from focusedcleaner.io.split import load_split, save_split
 from focusedcleaner.io.table import load_table, save_table
 
 __all__ = ["SUFFIXES", "checked_suffix", "load_adjacency", "load_graph", "load_split", "save_graph", "save_split"]
@@ -60,3 +63,36 @@ def checked_suffix(path: Path) -> str:
     if suffix not in _LOADERS:
         raise InputError(f"{path}: is not a graph file by its name, which must end in {', '.join(SUFFIXES)}")
     return suffix
+
+
+def load_split(path: str | PathLike[str], *, num_nodes: int | None = None) -> Split:
+    """Read a split from a JSON file with the lists `idx_train`, `idx_val` and `idx_test`.
+
+    Args:
+        path: the JSON file.
+        num_nodes: N, if known; larger node numbers are then refused in an error that names the file.
+    """
+    with prefix_errors(path):
+        text = read_text(Path(path))
+        try:
+            lists = json.loads(text)
+        except (ValueError, RecursionError):
+            raise InputError("is not JSON") from None
+        if not isinstance(lists, dict):
+            raise InputError("must be a JSON object with idx_train, idx_val and idx_test")
+        for name in (f"idx_{part}" for part in PARTS):
+            nodes = lists.get(name)
+            if nodes is None:
+                raise InputError(f"lacks the list {name}")
+            if not isinstance(nodes, list) or not all(type(node) is int and abs(node) < 2**63 for node in nodes):
+                raise InputError(f"{name} must be a list of whole numbers")
+        split = Split(*(lists[f"idx_{part}"] for part in PARTS))
+        if num_nodes is not None:
+            check_range(np.concatenate(split.parts), num_nodes, "the split")
+        return split
+
+
+def save_split(split: Split, path: str | PathLike[str]) -> None:
+    """Write a split as `load_split` reads it."""
+    lists = {f"idx_{part}": getattr(split, part).tolist() for part in PARTS}
+    write_files({Path(path): f"{json.dumps(lists)}\n".encode()})

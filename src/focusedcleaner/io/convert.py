@@ -54,9 +54,6 @@ def _is_instance(value: object, module: str, name: str) -> bool:
     return isinstance(value, getattr(sys.modules.get(module), name, ()))
 
 
-# scipy
-
-
 def from_scipy(adjacency: Any, *, labels: ArrayLike | None = None, **parts: Any) -> Graph:
     """Convert an N × N adjacency, sparse or dense.
 
@@ -79,9 +76,6 @@ def to_scipy(graph: Graph) -> dict[str, Any]:
     return {"adjacency": graph.adjacency(), **{name: getattr(graph, name) for name in names}}
 
 
-# PyTorch Geometric
-
-
 def from_pyg(data: Data) -> Graph:
     """Convert a PyG `Data` with `edge_index` (2 × M) and, if present, `x`, `y` and the three masks.
 
@@ -90,14 +84,8 @@ def from_pyg(data: Data) -> Graph:
     stored: dict[str, Any] = data.to_dict()
     with prefix_errors("the PyG data"):
         ends, num_nodes = _edge_index(stored)
-        weights = stored.get("edge_weight")
-        edges = simple_edges(
-            ends,
-            num_nodes,
-            source="the PyG data",
-            both_ways=True,
-            weights=None if weights is None else _numpy(weights).reshape(-1),
-        )
+        weights = None if stored.get("edge_weight") is None else _numpy(stored["edge_weight"]).reshape(-1)
+        edges = simple_edges(ends, num_nodes, source="the PyG data", both_ways=True, weights=weights)
         metadata = stored.get(METADATA) or {}
         return Graph(
             num_nodes,
@@ -129,22 +117,17 @@ def to_pyg(graph: Graph, *, sparse: bool = False) -> Data:
     data = Data(edge_index=torch.from_numpy(np.stack([adjacency.row, adjacency.col]).astype(np.int64)))
     data.num_nodes = graph.num_nodes
     if graph.attributes is not None:
-        data.x = _tensor(graph.attributes, sparse=sparse)
+        exact = narrowed(graph.attributes)
+        data.x = _sparse_tensor(exact) if sparse else torch.from_numpy(exact.toarray())
     if graph.labels is not None:
         data.y = torch.tensor(graph.labels)
     if graph.split is not None:
-        for part in PARTS:
-            mask = torch.zeros(graph.num_nodes, dtype=torch.bool)
-            mask[torch.tensor(getattr(graph.split, part))] = True
-            data[f"{part}_mask"] = mask
+        for part, nodes in zip(PARTS, graph.split.parts, strict=True):
+            data[f"{part}_mask"] = torch.from_numpy(np.isin(np.arange(graph.num_nodes), nodes))
     if graph.names is not None:
         data.node_names = list(graph.names)
-    # One dict: PyG would take a tuple of length N for node data.
-    data[METADATA] = {
-        "class_names": graph.class_names,
-        "attribute_names": graph.attribute_names,
-        "notes": dict(graph.notes),
-    }
+    names = {"class_names": graph.class_names, "attribute_names": graph.attribute_names}
+    data[METADATA] = {**names, "notes": dict(graph.notes)}  # one dict: PyG would take a tuple of length N for node data
     return data
 
 
@@ -181,28 +164,23 @@ def _attributes(x: torch.Tensor) -> sp.csr_array:
     return sp.csr_array((_numpy(entries.values()).astype(np.float64), (row, col)), shape=tuple(x.shape))
 
 
-def _tensor(matrix: sp.csr_array, *, sparse: bool) -> torch.Tensor:
+def _sparse_tensor(matrix: sp.csr_array) -> torch.Tensor:
     import torch
 
-    exact = narrowed(matrix)
-    if not sparse:
-        return torch.from_numpy(exact.toarray())
-    entries = exact.tocoo()
+    entries = matrix.tocoo()
     positions = torch.from_numpy(np.stack([entries.row, entries.col]).astype(np.int64))
     return torch.sparse_coo_tensor(positions, torch.tensor(entries.data), entries.shape, check_invariants=True)
 
 
 def _split(stored: dict[str, Any], num_nodes: int) -> Split | None:
     """The split of the three masks; if one is present, a missing one selects no node."""
-    masks = {part: stored.get(f"{part}_mask") for part in PARTS}
-    if all(mask is None for mask in masks.values()):
-        return None
-    parts = []
+    parts: dict[str, Any] = dict.fromkeys(PARTS, ())
+    masks = {part: stored[f"{part}_mask"] for part in PARTS if stored.get(f"{part}_mask") is not None}
     for part, mask in masks.items():
-        if mask is not None and mask.ndim != 1:
+        if mask.ndim != 1:
             raise InputError(f"{part}_mask has {mask.shape[-1]} columns, one for each split: choose one of them")
-        selected = np.zeros(num_nodes, dtype=bool) if mask is None else _numpy(mask)
+        selected = _numpy(mask)
         if selected.dtype != np.bool_ or len(selected) != num_nodes:
             raise InputError(f"{part}_mask must be true or false for each of {num_nodes} nodes")
-        parts.append(np.flatnonzero(selected))
-    return Split(*parts)
+        parts[part] = np.flatnonzero(selected)
+    return Split(**parts) if masks else None

@@ -1,14 +1,16 @@
-"""Files on disk: read without unpickling, written whole or not at all, with errors that name the file."""
+"""Files on disk: read without unpickling, written whole or not at all, with errors that name the file; checkpoints."""
 
 from __future__ import annotations
 
 import hashlib
 import io
+import json
 import math
 import os
 import secrets
 import struct
 import sys
+import time
 import tokenize
 import warnings
 import zipfile
@@ -28,20 +30,12 @@ SIZE_LIMIT = 16 * 2**30
 """Most bytes that the arrays of one npz file may take."""
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_DAMAGED = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    tokenize.TokenError,
-    EOFError,
-    KeyError,
-    RuntimeError,  # encrypted or recursive archives; NotImplementedError is a subclass
-    SyntaxError,
-    TypeError,
-    ValueError,
-    OverflowError,
-)
+_BAD_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError)  # the last if encrypted or recursive
+_DAMAGED = (*_BAD_ZIP, struct.error, tokenize.TokenError, SyntaxError, TypeError, ValueError, OverflowError)
 """What zipfile and numpy raise on a damaged npz file."""
+
+SAVE_EVERY = 20.0
+"""Seconds between two checkpoints."""
 
 
 @contextmanager
@@ -120,13 +114,9 @@ class Archive:
     def __exit__(self, *_: object) -> None:
         self._zip.close()
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the arrays."""
-        return tuple(self._members)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._members
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names of the arrays."""
+        return iter(self._members)
 
     def is_pickled(self, name: str) -> bool:
         """Whether an array holds Python objects, which only unpickling could read."""
@@ -198,3 +188,37 @@ def npz_bytes(arrays: Mapping[str, NDArray[Any]]) -> bytes:
             with archive.open(info, "w", force_zip64=True) as stream:
                 npy.write_array(stream, np.asarray(array), allow_pickle=False)
     return buffer.getvalue()
+
+
+class Checkpoint:
+    """Arrays by name in one npz file that is bound to one configuration.
+
+    Args:
+        path: the file; None saves nothing.
+        run: everything that determines the computation, as JSON values; a checkpoint of another run is refused.
+    """
+
+    def __init__(self, path: Path | None, **run: Any) -> None:
+        self.path = path
+        self.key = hashlib.sha256(json.dumps(run, sort_keys=True).encode()).hexdigest()
+        self.saved = time.monotonic()
+
+    def load(self) -> dict[str, NDArray[Any]]:
+        """The arrays in the file; none if there is no file."""
+        if self.path is None or not self.path.exists():
+            return {}
+        with prefix_errors(self.path), Archive(self.path) as file:
+            arrays = {name: file.read(name) for name in file}
+        if str(arrays.pop("key", "")) != self.key:
+            raise InputError(f"{self.path} belongs to another graph, method, budget or seed: resume with the same")
+        return arrays
+
+    def save(self, arrays: Mapping[str, Any]) -> None:
+        self.saved = time.monotonic()
+        if self.path is not None:
+            write_files({self.path: npz_bytes({"key": np.asarray(self.key), **arrays})})
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to save again."""
+        return self.path is not None and time.monotonic() - self.saved > SAVE_EVERY

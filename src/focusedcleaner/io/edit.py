@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,36 +36,37 @@ def with_changes(data: Any, graph: Graph, removed: IntArray, added: IntArray) ->
     removed, added = (np.asarray(pairs, dtype=np.int64).reshape(-1, 2) for pairs in (removed, added))
     if isinstance(data, Graph):
         return data.without_edges(removed).with_edges(added)
-    if isinstance(data, Mapping):
-        return {**data, "adjacency": with_changes(data["adjacency"], graph, removed, added)}
-    if sp.issparse(data) or isinstance(data, np.ndarray):
+    if sp.issparse(data) or isinstance(data, np.ndarray):  # before mappings, which a dok_array is too
         return _matrix(data, removed, added)
+    if isinstance(data, Mapping):
+        return {**data, "adjacency": _matrix(data["adjacency"], removed, added)}
     return (_pyg if hasattr(data, "edge_index") else _networkx)(data, graph, removed, added)
 
 
-def check_insertable(data: Any, who: str) -> None:
+def check_insertable(data: Any, graph: Graph, who: str) -> None:
     """Refuse a PyG `Data` whose edges have attributes, which an inserted edge would lack."""
-    if hasattr(data, "is_edge_attr") and any(data.is_edge_attr(key) for key in data.to_dict() if key != "edge_index"):
+    if hasattr(data, "edge_index") and len(_edge_keys(data, graph)) > 1:
         raise InputError(f"{who} inserts edges, but the data's edges have attributes that new edges lack")
 
 
 def _matrix(matrix: Any, removed: IntArray, added: IntArray) -> Any:
-    entries = sp.coo_array(matrix)
+    if not sp.issparse(matrix):
+        changed = np.array(matrix, subok=True)
+        for pairs, value in ((removed, 0), (added, 1)):
+            changed[pairs, pairs[:, ::-1]] = value
+        return changed
+    entries = matrix.tocoo()
     kept = ~_among(np.stack([entries.row, entries.col]), removed, matrix.shape[0])
     rows, columns = np.concatenate([added, added[:, ::-1]]).T
     rows, columns = np.append(entries.row[kept], rows), np.append(entries.col[kept], columns)
     values = np.append(entries.data[kept], np.ones(2 * len(added), dtype=entries.dtype))
-    changed = sp.coo_array((values, (rows, columns)), shape=entries.shape)
-    if isinstance(matrix, np.ndarray):
-        return changed.toarray()
-    made = changed if isinstance(matrix, sp.sparray) else sp.coo_matrix(changed)
-    return made.asformat(matrix.format)
+    return type(entries)((values, (rows, columns)), shape=entries.shape).asformat(matrix.format)
 
 
 def _networkx(network: Any, graph: Graph, removed: IntArray, added: IntArray) -> Any:
     nodes = list(network)
     changed = network.copy()
-    for u, v in removed.tolist():
+    for u, v in np.concatenate([removed, added]).tolist():  # an added edge may replace one of weight 0
         for ends in ((nodes[u], nodes[v]), (nodes[v], nodes[u])):
             while changed.has_edge(*ends):  # a multigraph may have several
                 changed.remove_edge(*ends)
@@ -77,22 +79,43 @@ def _networkx(network: Any, graph: Graph, removed: IntArray, added: IntArray) ->
 
 def _pyg(data: Any, graph: Graph, removed: IntArray, added: IntArray) -> Any:
     import torch
+    from torch_geometric.utils import select
 
     if len(added):
-        check_insertable(data, "the method")
-    device = data.edge_index.device
-    kept = torch.from_numpy(~_among(data.edge_index.cpu().numpy(), removed, graph.num_nodes)).to(device)
-    changed = data.edge_subgraph(kept)
+        check_insertable(data, graph, "the method")
+    device, dtype = data.edge_index.device, data.edge_index.dtype
+    kept = ~_among(data.edge_index.cpu().numpy(), removed, graph.num_nodes)
+    mask = torch.from_numpy(kept).to(device)
+    changed = _sized(data, graph)
+    for key in _edge_keys(data, graph):
+        value, dim = data[key], data.__cat_dim__(key, data[key])
+        changed[key] = np.compress(kept, value, dim) if isinstance(value, np.ndarray) else select(value, mask, dim)
+    for key in {"adj", "adj_t"} & set(changed.keys()):
+        del changed[key]  # a second copy of the edges, with the removed ones
     changed.removed_edge_index = torch.from_numpy(removed.T.copy()).to(device)
     if len(added):
         changed.added_edge_index = torch.from_numpy(added.T.copy()).to(device)
-        both = torch.cat([changed.added_edge_index, changed.added_edge_index.flip(0)], 1)
+        both = torch.cat([changed.added_edge_index, changed.added_edge_index.flip(0)], 1).to(dtype)
         changed.edge_index = torch.cat([changed.edge_index, both], 1)
     return changed
+
+
+def _sized(data: Any, graph: Graph) -> Any:
+    """A shallow copy of a PyG `Data` that knows its number of nodes even if the last ones lose their edges."""
+    sized = copy.copy(data)
+    if data.get("x") is None:
+        sized.num_nodes = graph.num_nodes
+    return sized
+
+
+def _edge_keys(data: Any, graph: Graph) -> list[str]:
+    """The keys of a PyG `Data` that belong to its edges, by their length; where N = M, by "edge" in their name."""
+    sized = _sized(data, graph)
+    ambiguous = graph.num_nodes == data.edge_index.shape[1]
+    return [key for key in sized.to_dict() if sized.is_edge_attr(key) and ("edge" in key or not ambiguous)]
 
 
 def _among(ends: IntArray, pairs: IntArray, num_nodes: int) -> BoolArray:
     """Which columns of ``ends`` (2 × M) are one of the pairs, in either direction."""
     ordered = np.sort(ends.astype(np.int64), axis=0).T
-    found: BoolArray = np.isin(pair_keys(ordered, num_nodes), pair_keys(pairs, num_nodes))
-    return found
+    return np.isin(pair_keys(ordered, num_nodes), pair_keys(pairs, num_nodes))

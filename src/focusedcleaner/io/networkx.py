@@ -6,6 +6,7 @@ import io
 import json
 import warnings
 from collections.abc import Hashable
+from itertools import chain
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -175,10 +176,10 @@ def _labels(nodes: list[dict[str, Any]], metadata: dict[str, Any]) -> tuple[IntA
     labels = [data.get("label") for data in nodes]
     if metadata.get("class_names") is not None:
         number = {None: UNKNOWN} | {name: index for index, name in enumerate(metadata["class_names"])}
-        stray = next((label for label in labels if label not in number), None)
-        if stray is not None:
-            raise InputError(f"the label {stray!r} is not among the class names")
-        numbers = np.array([number[label] for label in labels], dtype=np.int64)
+        try:
+            numbers = np.array([number[label] for label in labels], dtype=np.int64)
+        except KeyError as error:
+            raise InputError(f"the label {error.args[0]!r} is not among the class names") from None
         return (numbers if metadata.get("labels") else None), tuple(metadata["class_names"])
     if metadata.get("labels") and all(label is None or isinstance(label, int) for label in labels):
         return whole_labels([UNKNOWN if label is None else label for label in labels]), None
@@ -191,11 +192,8 @@ def _attributes(
     nodes: list[dict[str, Any]], metadata: dict[str, Any]
 ) -> tuple[sp.csr_array | None, tuple[str, ...] | None]:
     """N × F attributes and their names: all node data that are numbers on every node that has them."""
-    keys = dict.fromkeys(metadata.get("attributes") or ())
-    keys.update(dict.fromkeys(key for data in nodes for key in data if key not in node_text.RESERVED))
-    for data in nodes:
-        for key in [key for key, value in data.items() if key in keys and not isinstance(value, Real)]:
-            del keys[key]
+    other = {key for data in nodes for key, value in data.items() if not isinstance(value, Real)} | node_text.RESERVED
+    keys = [key for key in dict.fromkeys(chain(metadata.get("attributes") or (), *nodes)) if key not in other]
     if not keys and metadata.get("attributes") is None:
         return None, None
     column = {key: number for number, key in enumerate(keys)}

@@ -42,23 +42,18 @@ def parse_labels(words: Sequence[object]) -> tuple[IntArray, tuple[str, ...] | N
 
 def parse_split(words: Sequence[str]) -> Split:
     """The split that N words give, each train, val, test or empty."""
-    nodes: dict[str, list[int]] = {part: [] for part in PARTS}
-    for node, word in enumerate(words):
-        if word in nodes:
-            nodes[word].append(node)
-        elif word:
+    for word in words:
+        if word not in ("", *PARTS):
             raise InputError(f"a node's split is {word!r}: it must be train, val, test or empty")
-    return Split(*nodes.values())
+    return Split(*(np.flatnonzero(np.array(words, dtype=np.str_) == part) for part in PARTS))
 
 
 def split_words(graph: Graph) -> list[str]:
     """The part of the split that each of N nodes is in, or ""; inverts `parse_split`."""
-    words = [""] * graph.num_nodes
-    if graph.split is not None:
-        for part in PARTS:
-            for node in getattr(graph.split, part):
-                words[node] = part
-    return words
+    words = np.full(graph.num_nodes, "", dtype="<U5")
+    for part, nodes in zip(PARTS, graph.split.parts if graph.split else (), strict=False):
+        words[nodes] = part
+    return words.tolist()
 
 
 def parse_ids(texts: Sequence[str]) -> tuple[Hashable, ...] | None:

@@ -13,12 +13,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import PARTS, Graph, Split
+from focusedcleaner.graph import PARTS, Graph, Split, check_range
 from focusedcleaner.io.disk import Archive, npz_bytes, prefix_errors, write_files
 from focusedcleaner.io.node_text import id_text
 from focusedcleaner.io.simplify import adjacency_edges, narrowed, whole_labels
 
 _CSR_PARTS = ("data", "indices", "indptr")
+_SPLIT = tuple(f"idx_{part}" for part in PARTS)
 _LARGEST_SIDE = 2**31 - 1
 
 
@@ -34,7 +35,7 @@ def load_npz(path: Path) -> Graph:
             edges,
             attributes=_attributes(archive),
             labels=whole_labels(archive.read("labels")) if "labels" in archive else None,
-            split=_split(archive),
+            split=Split(*map(archive.read, _SPLIT)) if any(name in archive for name in _SPLIT) else None,
             names=_node_names(archive),
             class_names=_texts(archive, "class_names"),
             attribute_names=_texts(archive, "attribute_names"),
@@ -51,14 +52,13 @@ def save_npz(graph: Graph, path: Path) -> None:
         if graph.labels is not None:
             arrays["labels"] = graph.labels
         if graph.split is not None:
-            arrays |= {f"idx_{part}": getattr(graph.split, part) for part in PARTS}
+            arrays |= zip(_SPLIT, graph.split.parts, strict=True)
         if graph.names is not None:
             arrays["node_names"] = _text_array([id_text(name) for name in graph.names], "node name")
             arrays["node_names_whole"] = np.array([not isinstance(name, str) for name in graph.names])
-        if graph.class_names is not None:
-            arrays["class_names"] = _text_array(graph.class_names, "class name")
-        if graph.attribute_names is not None:
-            arrays["attribute_names"] = _text_array(graph.attribute_names, "attribute name")
+        for part, names in (("class_names", graph.class_names), ("attribute_names", graph.attribute_names)):
+            if names is not None:
+                arrays[part] = _text_array(names, part.removesuffix("s").replace("_", " "))
         if graph.notes:
             arrays["notes"] = np.array(json.dumps(dict(graph.notes), sort_keys=True))
         content = npz_bytes(arrays)
@@ -78,9 +78,6 @@ def load_adjacency(path: str | PathLike[str]) -> sp.csr_array:
         return Graph(num_nodes, edges).adjacency()
 
 
-# Matrices
-
-
 def _read_matrix(archive: Archive, prefix: str, what: str) -> sp.csr_array | None:
     """Read the CSR matrix under ``PREFIX_data`` or ``PREFIX_matrix.data`` and so on, if there is one."""
     for stem in (f"{prefix}_", f"{prefix}_matrix."):
@@ -97,9 +94,16 @@ def _read_scipy(archive: Archive) -> sp.csr_array | sp.coo_array:
         return _read_csr(archive, "", shape, "matrix")
     if form == "csc":
         return _read_csr(archive, "", shape[::-1], "matrix").T
-    if form == "coo":
-        return _read_coo(archive, shape)
-    raise InputError(f"a scipy.sparse matrix of format {form!r} is not supported: save it as csr")
+    if form != "coo":
+        raise InputError(f"a scipy.sparse matrix of format {form!r} is not supported: save it as csr")
+    data, row, col = (archive.read(part) for part in ("data", "row", "col"))
+    fits = data.ndim == 1 and data.shape == row.shape == col.shape
+    if not fits or row.dtype.kind not in "iu" or col.dtype.kind not in "iu":
+        raise InputError("the matrix's data, row and col must be flat arrays of one length")
+    positions = (row.astype(np.int64), col.astype(np.int64))
+    for position, size, what in zip(positions, shape, ("row", "column"), strict=True):
+        check_range(position, size, "the matrix", what)
+    return sp.coo_array((data, positions), shape=shape)
 
 
 def _checked_shape(shape: NDArray[Any], what: str) -> tuple[int, int]:
@@ -118,28 +122,8 @@ def _read_csr(archive: Archive, stem: str, shape: tuple[int, int], what: str) ->
     fits = len(starts) == shape[0] + 1 and starts[0] == 0 and starts[-1] == len(columns) == len(data)
     if not fits or (np.diff(starts) < 0).any():
         raise InputError(f"the {what}'s indptr does not fit its shape and its {len(columns):,} indices")
-    if (wrong := _outside(columns, shape[1])) is not None:
-        raise InputError(f"the {what} names column {wrong}, but columns are numbered 0 to {shape[1] - 1}")
+    check_range(columns, shape[1], f"the {what}", "column")
     return sp.csr_array((data.astype(np.float64), columns, starts), shape=shape)
-
-
-def _read_coo(archive: Archive, shape: tuple[int, int]) -> sp.coo_array:
-    data, row, col = (archive.read(part) for part in ("data", "row", "col"))
-    fits = data.ndim == 1 and data.shape == row.shape == col.shape
-    if not fits or row.dtype.kind not in "iu" or col.dtype.kind not in "iu":
-        raise InputError("the matrix's data, row and col must be flat arrays of one length")
-    positions = (row.astype(np.int64), col.astype(np.int64))
-    for position, size in zip(positions, shape, strict=True):
-        if (wrong := _outside(position, size)) is not None:
-            raise InputError(f"the matrix has an entry at {wrong}, but rows and columns are numbered 0 to {size - 1}")
-    return sp.coo_array((data, positions), shape=shape)
-
-
-def _outside(index: NDArray[np.int64], size: int) -> int | None:
-    """An index that is not in 0 … size−1, if there is one."""
-    if len(index) and (index.min() < 0 or index.max() >= size):
-        return int(index.min() if index.min() < 0 else index.max())
-    return None
 
 
 def _csr_arrays(matrix: sp.csr_array, prefix: str) -> dict[str, NDArray[Any]]:
@@ -152,9 +136,6 @@ def _csr_arrays(matrix: sp.csr_array, prefix: str) -> dict[str, NDArray[Any]]:
     }
 
 
-# Attributes, split, names and notes
-
-
 def _attributes(archive: Archive) -> sp.csr_array | None:
     matrix = _read_matrix(archive, "attr", "attribute matrix")
     if matrix is not None or "attr_matrix" not in archive:
@@ -163,13 +144,6 @@ def _attributes(archive: Archive) -> sp.csr_array | None:
     if dense.ndim != 2 or dense.dtype.kind not in "biuf":
         raise InputError(f"attr_matrix must be a matrix of numbers, not {dense.dtype} of shape {dense.shape}")
     return sp.csr_array(dense.astype(np.float64))
-
-
-def _split(archive: Archive) -> Split | None:
-    names = [f"idx_{part}" for part in PARTS]
-    if not any(name in archive for name in names):
-        return None
-    return Split(*(archive.read(name) for name in names))
 
 
 def _texts(archive: Archive, name: str) -> tuple[str, ...] | None:

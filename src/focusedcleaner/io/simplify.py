@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from focusedcleaner.errors import InputError, InputWarning
-from focusedcleaner.graph import UNKNOWN, FloatArray, IntArray, check_node_numbers, pair_keys, pairs_of_keys
+from focusedcleaner.formatting import count
+from focusedcleaner.graph import UNKNOWN, FloatArray, IntArray, check_range, pair_keys, pairs_of_keys
 
 
 def simple_edges(
@@ -38,7 +39,7 @@ def simple_edges(
            [0, 2]])
     """
     ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    check_node_numbers(ends, num_nodes)
+    check_range(ends, num_nodes, "an edge")
     weight = _checked_weights(ends, weights, names)
     absent = weight == 0
     loop = ~absent & (ends[:, 0] == ends[:, 1])
@@ -81,19 +82,15 @@ def _warn_of_changes(source: str, *, one_way: int, loops: int, repeated: int, ab
     changes = []
     if one_way:
         were = _were(one_way)
-        changes.append(f"{_count(one_way, 'edge')} {were} given in one direction only and {were} made undirected")
+        changes.append(f"{count(one_way, 'edge')} {were} given in one direction only and {were} made undirected")
     counts = {"self-loop": loops, "repeated edge": repeated, "weight-0 edge": absent}
-    if dropped := [_count(number, what) for what, number in counts.items() if number]:
+    if dropped := [count(number, what) for what, number in counts.items() if number]:
         listed = " and ".join(filter(None, [", ".join(dropped[:-1]), dropped[-1]]))
         changes.append(f"{listed} {_were(loops + repeated + absent)} dropped")
     if weighted:
-        changes.append(f"{_count(weighted, 'weight')} {_were(weighted)} set to 1")
+        changes.append(f"{count(weighted, 'weight')} {_were(weighted)} set to 1")
     if changes:
         warnings.warn(f"{source}: {', '.join(changes)}", InputWarning, stacklevel=2)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _were(number: int) -> str:

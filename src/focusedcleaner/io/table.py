@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -23,16 +22,6 @@ NODES_SUFFIX = ".nodes.csv"
 
 _SOURCE = ("source", "src", "from", "u")
 _TARGET = ("target", "dst", "to", "v")
-_DELIMITERS = ",;\t"
-
-
-def nodes_path(path: Path) -> Path:
-    """The default path of an edge list's node table.
-
-    >>> nodes_path(Path("mail.csv")).name
-    'mail.nodes.csv'
-    """
-    return path.with_suffix(NODES_SUFFIX)
 
 
 def load_table(path: Path, nodes: Path | None = None) -> Graph:
@@ -41,22 +30,20 @@ def load_table(path: Path, nodes: Path | None = None) -> Graph:
     Without a node table the nodes are those of the edge list, in the order of their first appearance, or in numerical
     order if all ids are integers.
     """
+    ids: list[str] | None = None
+    parts: dict[str, Any] = {}
     with prefix_errors(path):
         if path.name.endswith(NODES_SUFFIX):
             raise InputError(f"is a node table: use the edge list {path.name.removesuffix(NODES_SUFFIX)}.csv")
         edge_list = _edge_list(_read(path))
-    if nodes is None and nodes_path(path).is_file():
-        nodes = nodes_path(path)
-    parts: dict[str, Any] = {}
-    if nodes is None:
-        with prefix_errors(path):
-            ids = _ids(edge_list)
-    else:
+    if nodes is None and path.with_suffix(NODES_SUFFIX).is_file():
+        nodes = path.with_suffix(NODES_SUFFIX)
+    if nodes is not None:
         with prefix_errors(nodes):
             ids, parts = _node_table(_read(nodes))
     with prefix_errors(path):
-        names = node_text.parse_ids(ids)
-        pairs = _numbered(edge_list, ids)
+        ids = _ids(edge_list) if ids is None else ids
+        names, pairs = node_text.parse_ids(ids), _numbered(edge_list, ids)
         edges = simple_edges(pairs, len(ids), source=str(path), both_ways=False, weights=edge_list.weights, names=names)
         return Graph(len(ids), edges, names=names, **parts)
 
@@ -91,30 +78,23 @@ class _Table:
 
 def _read(path: Path) -> _Table:
     text = read_text(path)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
-    rows, lines = [], []
+    # The delimiter is the most frequent of comma, semicolon and tab in the first line, outside quotes.
+    unquoted = "".join(text.lstrip().partition("\n")[0].split('"')[::2])
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=unquoted.count), strict=True)
+    table = _Table([], [])
     try:
         for row in reader:
             cells = [cell.strip() for cell in row]
             if cells and cells != [""]:
-                rows.append(cells)
-                lines.append(reader.line_num)
+                table.rows.append(cells)
+                table.lines.append(reader.line_num)
     except csv.Error as error:
         raise InputError(f"line {reader.line_num}: {error}") from None
-    for row, line in zip(rows, lines, strict=True):
-        if len(row) != len(rows[0]):
-            raise InputError(f"line {line}: has {len(row)} columns where the first row has {len(rows[0])}")
-    return _Table(rows, lines)
-
-
-def _delimiter(text: str) -> str:
-    """The most frequent of comma, semicolon and tab in the first line, outside quotes."""
-    first = text.lstrip().partition("\n")[0]
-    unquoted = "".join(first.split('"')[::2])
-    return max(_DELIMITERS, key=unquoted.count)
-
-
-# The edge list
+    width = len(table.header)
+    for row, line in zip(table.rows, table.lines, strict=True):
+        if len(row) != width:
+            raise InputError(f"line {line}: has {len(row)} columns where the first row has {width}")
+    return table
 
 
 @dataclass(frozen=True)
@@ -123,6 +103,9 @@ class _EdgeList:
     weights: FloatArray | None
     lines: list[int]
     has_header: bool
+
+    def line_of(self, name: str) -> int:
+        return next(line for pair, line in zip(self.pairs, self.lines, strict=True) if name in pair)
 
 
 def _edge_list(table: _Table) -> _EdgeList:
@@ -148,8 +131,7 @@ def _ids(edge_list: _EdgeList) -> list[str]:
         raise InputError("the graph is empty: it has no edges and no node table")
     ids = list(dict.fromkeys(chain.from_iterable(edge_list.pairs)))
     if "" in ids:
-        line = next(line for pair, line in zip(edge_list.pairs, edge_list.lines, strict=True) if "" in pair)
-        raise InputError(f"line {line}: a node id is empty")
+        raise InputError(f"line {edge_list.line_of('')}: a node id is empty")
     if node_text.all_integers(ids):
         return sorted(ids, key=int)
     others = edge_list.pairs[1:]
@@ -158,18 +140,14 @@ def _ids(edge_list: _EdgeList) -> list[str]:
     return ids
 
 
-def _numbered(edge_list: _EdgeList, ids: Sequence[str]) -> IntArray:
+def _numbered(edge_list: _EdgeList, ids: list[str]) -> IntArray:
     """The node numbers of the edge list, M × 2."""
     number = {name: index for index, name in enumerate(ids)}
     try:
         return np.array([(number[u], number[v]) for u, v in edge_list.pairs], dtype=np.int64)
     except KeyError as error:
         unknown = error.args[0]
-        line = next(line for pair, line in zip(edge_list.pairs, edge_list.lines, strict=True) if unknown in pair)
-        raise InputError(f"line {line}: node {unknown!r} is not in the node table") from None
-
-
-# The node table
+        raise InputError(f"line {edge_list.line_of(unknown)}: node {unknown!r} is not in the node table") from None
 
 
 def _node_table(table: _Table) -> tuple[list[str], dict[str, Any]]:
@@ -182,7 +160,11 @@ def _node_table(table: _Table) -> tuple[list[str], dict[str, Any]]:
         raise InputError(f"the node table has two columns called {repeated!r}")
     body = table.body()
     ids = body.column(header.index("id"))
-    _check_ids(ids, body.lines)
+    seen: set[str] = set()
+    for name, line in zip(ids, body.lines, strict=True):
+        if not name or name in seen:
+            raise InputError(f"line {line}: {'a node id is empty' if not name else f'node {name!r} comes twice'}")
+        seen.add(name)
     parts: dict[str, Any] = {}
     if "label" in header:
         parts["labels"], parts["class_names"] = node_text.parse_labels(body.column(header.index("label")))
@@ -200,17 +182,6 @@ def _node_table(table: _Table) -> tuple[list[str], dict[str, Any]]:
     return ids, parts
 
 
-def _check_ids(ids: list[str], lines: list[int]) -> None:
-    seen: set[str] = set()
-    for name, line in zip(ids, lines, strict=True):
-        if not name or name in seen:
-            raise InputError(f"line {line}: {'a node id is empty' if not name else f'node {name!r} comes twice'}")
-        seen.add(name)
-
-
-# Writing
-
-
 def save_table(graph: Graph, path: Path) -> None:
     """Write the edge list, and the node table beside it.
 
@@ -221,38 +192,33 @@ def save_table(graph: Graph, path: Path) -> None:
         if path.name.endswith(NODES_SUFFIX):
             raise InputError("is the name of a node table: use the edge list's")
         ids = node_text.id_texts(graph)
-        edges = [[ids[u], ids[v]] for u, v in graph.edges.tolist()]
+        sources, targets = ([ids[node] for node in nodes] for nodes in graph.edges.T.tolist())
         contents = {
-            nodes_path(path): _csv(*_node_columns(graph, ids)),
-            path: _csv(["source", "target"], edges),
+            path.with_suffix(NODES_SUFFIX): _csv(_node_columns(graph, ids)),
+            path: _csv({"source": sources, "target": targets}),
         }
     write_files(contents)
 
 
-def _node_columns(graph: Graph, ids: list[str]) -> tuple[list[str], list[list[str]]]:
-    """The header and the rows of the node table."""
-    header, rows = ["id"], [[name] for name in ids]
+def _node_columns(graph: Graph, ids: list[str]) -> dict[str, list[str]]:
+    columns = {"id": ids}
     if graph.labels is not None:
-        header.append("label")
         words = node_text.checked_texts(node_text.class_words(graph), "class name")
-        for row, label in zip(rows, graph.labels.tolist(), strict=True):
-            row.append("" if label == UNKNOWN else words[label])
+        columns["label"] = ["" if label == UNKNOWN else words[label] for label in graph.labels.tolist()]
     if graph.split is not None:
-        header.append("split")
-        for row, word in zip(rows, node_text.split_words(graph), strict=True):
-            row.append(word)
+        columns["split"] = node_text.split_words(graph)
     if graph.attributes is not None:
-        header += node_text.checked_texts(node_text.attribute_keys(graph), "attribute name")
-        for node, row in enumerate(rows):
+        matrix = graph.attributes.tocsc()
+        for column, key in enumerate(node_text.checked_texts(node_text.attribute_keys(graph), "attribute name")):
             # repr is the shortest text that is read as the same number.
-            row += (repr(value).removesuffix(".0") for value in graph.attributes[[node]].toarray()[0].tolist())
-    return header, rows
+            columns[key] = [repr(value).removesuffix(".0") for value in matrix[:, [column]].toarray().ravel().tolist()]
+    return columns
 
 
-def _csv(header: list[str], rows: list[list[str]]) -> bytes:
+def _csv(columns: dict[str, list[str]]) -> bytes:
     """Comma-separated rows; a header with semicolons is quoted, so that they are not taken for the delimiter."""
     text = io.StringIO(newline="")
-    ambiguous = any(";" in cell for cell in header)
-    csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if ambiguous else csv.QUOTE_MINIMAL).writerow(header)
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    ambiguous = any(";" in name for name in columns)
+    csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if ambiguous else csv.QUOTE_MINIMAL).writerow(columns)
+    csv.writer(text, lineterminator="\n").writerows(zip(*columns.values(), strict=True))
     return text.getvalue().encode()

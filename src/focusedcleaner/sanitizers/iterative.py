@@ -18,7 +18,7 @@ from focusedcleaner.detectors import View, reduced_attributes
 from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, IntArray
-from focusedcleaner.io.checkpoint import Checkpoint
+from focusedcleaner.io.disk import Checkpoint
 from focusedcleaner.sanitizers.base import InterruptedSelection, Progress, Sanitizer, Selection, no_scores
 from focusedcleaner.surrogate import InnerTraining, Surrogate
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph
-from focusedcleaner.io.checkpoint import Checkpoint
+from focusedcleaner.io.disk import Checkpoint
 from focusedcleaner.registry import EdgeScorer
 from focusedcleaner.sanitizers.base import Estimate, InterruptedSelection, Progress, Sanitizer, Selection, no_scores
 from focusedcleaner.sanitizers.self_attack.attackers import DEFAULT_ATTACKERS, attackers_by_name
