@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from focusedcleaner.attacks.adaptive import Adaptive
-from focusedcleaner.attacks.base import Attack, Interrupted, Poisoning
+from focusedcleaner.attacks.base import Attack, Interrupted, Poisoning, Progress
 from focusedcleaner.attacks.dice import Dice
 from focusedcleaner.attacks.mettack import Mettack, Regularized
 from focusedcleaner.attacks.nettack import Nettack
@@ -26,6 +26,7 @@ __all__ = [
     "MinMax",
     "Nettack",
     "Poisoning",
+    "Progress",
     "RandomAttack",
     "Regularized",
     "attack",

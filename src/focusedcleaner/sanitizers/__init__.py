@@ -9,7 +9,7 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.registry import SANITIZERS, Method
 from focusedcleaner.sanitizers.agreement import Agreement
-from focusedcleaner.sanitizers.base import Interrupted, Sanitation, Sanitizer, Selection
+from focusedcleaner.sanitizers.base import Interrupted, Progress, Sanitation, Sanitizer, Selection
 from focusedcleaner.sanitizers.filters import Cosine, EdgeScores, Filter, Jaccard, RandomEdges
 from focusedcleaner.sanitizers.focused import FocusedCleaner
 from focusedcleaner.sanitizers.gasoline import Gasoline, GasolineD
@@ -33,6 +33,7 @@ __all__ = [
     "Interrupted",
     "Jaccard",
     "MaskGVAE",
+    "Progress",
     "RandomEdges",
     "Sanitation",
     "Sanitizer",
