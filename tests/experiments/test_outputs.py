@@ -8,9 +8,9 @@ from pathlib import Path
 from rich.console import Console
 
 from focusedcleaner.experiments import catalogue
-from focusedcleaner.experiments.outputs import page, show, write_outputs
+from focusedcleaner.experiments.outputs import csv_text, page, show, write_outputs
 from focusedcleaner.experiments.store import committed_results
-from focusedcleaner.experiments.tables import csv_text, fill_tables
+from focusedcleaner.experiments.tables import fill_tables
 from tests.experiments.example import experiment, results
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -1,12 +1,17 @@
-"""Tables: means over seeds, beside the paper's figures."""
+"""Tables: means over seeds beside the paper's figures; claims, checked one comparison at a time."""
 
 from __future__ import annotations
 
 import csv
 import io
+from typing import Any
 
+import pytest
+
+from focusedcleaner.errors import InputError
 from focusedcleaner.experiments.cells import CellResult
-from focusedcleaner.experiments.tables import csv_text, fill_tables, markdown
+from focusedcleaner.experiments.outputs import csv_text, markdown
+from focusedcleaner.experiments.tables import fill_tables, verdicts
 from tests.experiments.example import experiment, results
 
 
@@ -52,3 +57,36 @@ def test_markdown_and_csv_have_every_entry() -> None:
         "why": "",
     }
     assert {row["why"] for row in rows} == {"", "needs attributes", "not computed yet"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "holds"),
+    [
+        ({"order": ["cld", "jaccard"]}, [False, True]),
+        ({"order": ["cld", "jaccard"], "at": ["0.1"]}, [True]),
+        ({"order": ["cld", "jaccard"], "panels": ["polblogs"]}, []),
+        ({"near": ["cld", "jaccard"], "within": 2.0}, [True, True]),
+        ({"best": "jaccard", "among": ["cld"]}, [True, False]),
+        ({"reaches": "cld", "within": 3.0}, [False, True]),
+        ({"reaches": "cld", "within": 4.5}, [True, True]),
+        ({"rises": "cld"}, [True]),
+        ({"rises": ["cld", "jaccard"]}, [True, False]),
+        ({"peaks": {"cld": "0.1", "jaccard": "0.1"}}, [True, False]),
+        ({"higher": ["0.1", "0.05"]}, [True, False]),
+        ({"above": 31.9}, [True, True, True, False]),
+        ({"equal": True}, [False, False]),
+        ({"spreads": ["cld", "jaccard"]}, [True, True]),
+    ],
+)
+def test_each_rule_is_checked_wherever_figures_are_available(claim: dict[str, Any], holds: list[bool]) -> None:
+    test = experiment(claims=[{"text": "It is so.", **claim}])
+    (verdict,) = verdicts(test, fill_tables(test, results(test)))
+    assert [check.holds for check in verdict.checks] == holds
+    some = f"holds in {sum(holds)} of {len(holds)} comparisons"
+    assert verdict.summary == ("not computed yet" if not holds else "holds" if all(holds) else some)
+
+
+def test_a_claim_without_a_rule_is_refused() -> None:
+    test = experiment(claims=[{"text": "It is so."}])
+    with pytest.raises(InputError, match=r"the claim 'It is so\.' has no rule; the rules are order, best"):
+        verdicts(test, fill_tables(test, {}))

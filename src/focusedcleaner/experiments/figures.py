@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from focusedcleaner.errors import MissingExtra
-from focusedcleaner.experiments.catalogue import Experiment, Header, Panel
+from focusedcleaner.experiments.catalogue import Experiment, Header, Panel, common
 from focusedcleaner.experiments.tables import Entries
 
 if TYPE_CHECKING:
@@ -20,20 +20,6 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 REFERENCES = ("oracle", "clean")
 """Rows that are a bound or a baseline, drawn as a thin dashed line."""
 PAPER = "the paper's, hollow"
-_STYLE = {
-    "font.size": 8,
-    "axes.titlesize": 9,
-    "axes.labelsize": 8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#E6E6E6",
-    "grid.linewidth": 0.6,
-    "lines.linewidth": 1.3,
-    "lines.markersize": 4,
-    "legend.frameon": False,
-    "svg.hashsalt": "focusedcleaner",
-}
 _NO_DATES = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
 
 
@@ -54,7 +40,7 @@ def draw(experiment: Experiment, entries: Entries) -> dict[str, bytes]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     images = {}
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(common()["figure_style"]):
         figure = _figure(experiment, entries)
         FigureCanvasAgg(figure)
         for suffix, metadata in _NO_DATES.items():

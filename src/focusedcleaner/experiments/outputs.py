@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
-from focusedcleaner.experiments.catalogue import Experiment, introduction
+from focusedcleaner.experiments.catalogue import Experiment, Header, Panel, common
 from focusedcleaner.experiments.cells import CellResult
-from focusedcleaner.experiments.claims import Verdict, verdicts
 from focusedcleaner.experiments.figures import draw
-from focusedcleaner.experiments.tables import Entries, csv_text, fill_tables, markdown, rich_tables
+from focusedcleaner.experiments.tables import Entries, Verdict, fill_tables, verdicts
 from focusedcleaner.io.disk import prefix_errors, write_files
+
+MANY_COLUMNS = 15
+"""Wider panels show every fifth column; the CSV has all."""
 
 
 def show(console: Console, experiment: Experiment, results: Mapping[str, CellResult]) -> None:
@@ -21,7 +27,15 @@ def show(console: Console, experiment: Experiment, results: Mapping[str, CellRes
     entries = fill_tables(experiment, results)
     console.print(Text(f"{experiment.title} ({experiment.where})", style="bold"))
     console.print("ours (the paper's; difference)\n", style="dim")
-    for table in rich_tables(experiment, entries):
+    for panel in experiment.panels:
+        table = Table("", title=panel.label, title_justify="left", title_style="bold", box=None, pad_edge=False)
+        for column in _shown_columns(panel):
+            table.add_column(column.label, justify="right")
+        for row in panel.rows:
+            shown = [entries[panel.id, row.id, column.id] for column in _shown_columns(panel)]
+            texts = [entry.text if entry.values or entry.missing_reason else "–" for entry in shown]
+            comparisons = [(f" {entry.comparison}".rstrip(), "dim") for entry in shown]
+            table.add_row(row.label, *(Text.assemble(*both) for both in zip(texts, comparisons, strict=True)))
         console.print(table)
         console.print()
     for verdict in verdicts(experiment, entries):
@@ -57,18 +71,52 @@ def write_outputs(
     return list(contents)
 
 
+def csv_text(entries: Entries) -> str:
+    """One line per table cell; shares in percent."""
+    buffer = io.StringIO()
+    buffer.write("panel,row,column,measure,mean,standard_deviation,n,wanted,paper,difference,why\n")
+    writer = csv.writer(buffer, lineterminator="\n")
+    for entry in entries.values():
+        deviation = entry.deviation if len(entry.values) > 1 else math.nan
+        numbers = (entry.mean, deviation, entry.paper, entry.mean - entry.paper)
+        mean, deviation_, paper, difference = ("" if math.isnan(one) else f"{one:.3f}" for one in numbers)
+        about = (entry.panel.label, entry.row.label, entry.column.label, entry.measure, mean, deviation_)
+        why = "" if entry.values else entry.text
+        writer.writerow((*about, len(entry.values), len(entry.cells), paper, difference, why))
+    return buffer.getvalue()
+
+
+def markdown(experiment: Experiment, entries: Entries) -> str:
+    """A table per panel: ours, then the paper's figure and the difference in parentheses."""
+    lines: list[str] = []
+    for panel in experiment.panels:
+        columns = _shown_columns(panel)
+        lines += [f"| {panel.label} | {' | '.join(column.label for column in columns)} |"]
+        lines += ["| --- |" + " ---: |" * len(columns)]
+        for row in panel.rows:
+            shown = [entries[panel.id, row.id, column.id] for column in columns]
+            texts = [f"{entry.text} {entry.comparison}".strip() for entry in shown]
+            lines.append(f"| {row.label} | {' | '.join(texts)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _shown_columns(panel: Panel) -> tuple[Header, ...]:
+    return panel.columns[:: 5 if len(panel.columns) > MANY_COLUMNS else 1]
+
+
 def page(experiments: Sequence[Experiment], results: Mapping[str, CellResult], folder: str, drawn: set[str]) -> str:
     """The page of all results, with links to the figures of ``drawn`` experiments in a folder beside the page."""
     overview = ["| | experiment | where | values | claims |", "| ---: | --- | --- | ---: | --- |"]
     sections, claims = [], []
     for experiment in experiments:
         entries = fill_tables(experiment, results)
-        found = verdicts(experiment, entries)
-        claims += [(experiment, verdict) for verdict in found]
+        checked = verdicts(experiment, entries)
+        claims += [(experiment, verdict) for verdict in checked]
         sections.append(_section(experiment, entries, folder if experiment.name in drawn else ""))
         about = f"| {experiment.number} | {experiment.title} | {experiment.where} |"
-        overview.append(f"{about} {_available(entries)} | {_summary(found)} |")
-    return "\n".join([introduction(), *overview, "", _differences(claims), *sections])
+        overview.append(f"{about} {_available(entries)} | {_summary(checked)} |")
+    return "\n".join([common()["introduction"], *overview, "", _differences(claims), *sections])
 
 
 def _section(experiment: Experiment, entries: Entries, figures: str) -> str:
@@ -89,23 +137,22 @@ def _available(entries: Entries) -> str:
     return f"{available:,} of {wanted:,}" if available < wanted else f"{available:,}"
 
 
-def _summary(found: Sequence[Verdict]) -> str:
+def _summary(claims: Sequence[Verdict]) -> str:
     """How many claims hold everywhere."""
-    checked = [verdict for verdict in found if verdict.checks]
+    checked = [verdict for verdict in claims if verdict.checks]
     if not checked:
-        return "not computed yet" if found else ""
+        return "not computed yet" if claims else ""
     held = sum(not verdict.failed for verdict in checked)
-    pending = f", {len(found) - len(checked)} not computed yet" if len(checked) < len(found) else ""
+    pending = f", {len(claims) - len(checked)} not computed yet" if len(checked) < len(claims) else ""
     return f"{held} of {len(checked)} hold everywhere{pending}"
 
 
 def _differences(claims: Sequence[tuple[Experiment, Verdict]]) -> str:
     """The claims that do not hold everywhere, with the figures and, if known, the reason."""
     checked = sum(bool(verdict.checks) for _, verdict in claims)
-    lines = [f"{checked} of {len(claims)} claims could be checked so far."]
     failed = [(experiment, verdict) for experiment, verdict in claims if verdict.failed]
-    lines[0] += " These do not hold everywhere:" if failed else " All of them hold everywhere."
-    lines += [""] if failed else []
+    outcome = "These do not hold everywhere:\n" if failed else "All of them hold everywhere."
+    lines = [f"{checked} of {len(claims)} claims could be checked so far. {outcome}"]
     for experiment, verdict in failed:
         figures = "; ".join(f"{check.where}: {check.figures}" for check in verdict.failed)
         why = f" {verdict.why}" if verdict.why else ""

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import mean
 
-from focusedcleaner.experiments.catalogue import Experiment
+from focusedcleaner.experiments.catalogue import Experiment, common
 from focusedcleaner.experiments.cells import Cell, CellResult
-from focusedcleaner.experiments.compute import make_task
+from focusedcleaner.experiments.compute import clean_graph, make_task, published_graph
 from focusedcleaner.experiments.engines import Engine
-from focusedcleaner.experiments.graphs import clean_graph, published_graph
 from focusedcleaner.experiments.store import Store
 
 POLL = 2.0
@@ -21,27 +20,6 @@ RENEW = 60.0
 """Seconds between two renewals of the claims in the store."""
 POWERS_FIRST = (0.0, 0.1, 0.25, 0.05, 0.2, 0.15)
 """The order in which attack powers are computed."""
-SECONDS = {
-    "mettack": 60.0,
-    "minmax": 20.0,
-    "nettack": 5.0,
-    "maskgvae": 20.0,
-    "lp": 5.0,
-    "cld": 3.5,
-    "gcn": 1.2,
-    "mlp": 0.7,
-    "sgc": 0.4,
-    "rgcn": 4.0,
-    "prognn": 12.0,
-    "median": 5.0,
-    "simpgcn": 5.0,
-    "gnnguard": 1.5,
-    "elastic": 5.0,
-    "air": 2.3,
-    "pruning": 0.2,
-    "statistics": 0.2,
-}
-"""Computing time on one core of methods that have not been timed; 3 s for all others."""
 
 
 def schedule(experiments: Iterable[Experiment], only: str = "") -> list[Cell]:
@@ -49,7 +27,7 @@ def schedule(experiments: Iterable[Experiment], only: str = "") -> list[Cell]:
     priorities: dict[str, tuple[tuple[int, int, int], Cell]] = {}
     for number, experiment in enumerate(experiments):
         for cell in experiment.cells():
-            power, split = cell.poison.power, cell.source.split
+            power, split = cell.poison.amount, cell.source.split
             rank = POWERS_FIRST.index(power) if power in POWERS_FIRST else len(POWERS_FIRST)
             split_seed = int(split.removeprefix("random ")) if split.startswith("random ") else 0
             priority = (max(cell.seed, split_seed), rank, number)
@@ -78,15 +56,18 @@ def missing_cells(cells: Iterable[Cell], results: Mapping[str, CellResult], with
 def estimate_seconds(
     missing: Mapping[str, Cell], cells: Iterable[Cell], results: Mapping[str, CellResult]
 ) -> dict[str, float]:
-    """The expected time of missing cells by key: the mean of the same method on the same data set, or else on any."""
+    """The expected time of missing cells by key: the mean of the same method on the same data set, or else on any.
+
+    Methods that have not been timed take the seconds in common.toml, or 3.
+    """
     times: dict[tuple[str, ...], list[float]] = {}
     computed = {one.key: one for cell in cells for one in (cell, *cell.inputs()) if one.key in results}
     for key, cell in computed.items():
         for group in _groups(cell):
             times.setdefault(group, []).append(results[key].seconds)
-    means = {group: mean(seconds) for group, seconds in times.items()}
+    means, untimed = {group: mean(seconds) for group, seconds in times.items()}, common()["seconds"]
     return {
-        key: next((means[group] for group in _groups(cell) if group in means), SECONDS.get(cell.method, 3.0))
+        key: next((means[group] for group in _groups(cell) if group in means), untimed.get(cell.method, 3.0))
         for key, cell in missing.items()
     }
 
