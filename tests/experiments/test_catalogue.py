@@ -54,10 +54,11 @@ def test_claims_speak_of_what_is_there(name: str) -> None:
         for panel in (panels[one] for one in claim.get("panels", panels)):
             columns = {column.id for column in panel.columns}
             assert set(claim.get("at", ())) <= columns
-            mentioned = {row for key in ("order", "near", "spreads", "among") for row in claim.get(key, ())}
-            mentioned |= {claim[key] for key in ("best", "reaches") if key in claim} | set(claim.get("peaks", ()))
+            order = [[row] if isinstance(row, str) else row for row in claim.get("order", ())]
+            mentioned = {*itertools.chain(*order), *claim.get("rows", ()), *claim.get("peaks", ())}
+            mentioned |= {claim["reaches"]} if "reaches" in claim else set()
             assert mentioned <= {row.id for row in panel.rows}, claim["text"]
-            assert set(claim.get("peaks", {}).values()) <= columns
+            assert {*claim.get("peaks", {}).values(), *claim.get("higher", ())} <= columns
 
 
 @pytest.mark.parametrize(

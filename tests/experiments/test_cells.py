@@ -18,7 +18,6 @@ from focusedcleaner.experiments.cells import (
     poison,
     pruning,
     sanitation,
-    statistics,
 )
 
 SMALL = Source("synthetic-100", "random 0")
@@ -79,7 +78,7 @@ def test_equal_settings_give_equal_keys_however_they_are_written() -> None:
 
 def test_an_edition_changes_the_keys_of_its_method_and_of_dependent_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     def keys() -> dict[str, str]:
-        cells_module._settings_and_edition.cache_clear()
+        cells_module._method.cache_clear()
         cld = sanitation(poison(SMALL, "mettack", 0.1), "cld")
         lp = sanitation(poison(SMALL, "mettack", 0.1), "lp")
         return {"cld": cld.key, "lp": lp.key, "gcn after cld": accuracy(cld, "gcn").key, "poison": cld.poison.key}
@@ -87,7 +86,7 @@ def test_an_edition_changes_the_keys_of_its_method_and_of_dependent_cells(monkey
     before = keys()
     monkeypatch.setitem(cells_module.EDITIONS, "cld", 2)
     changed = {name for name, key in keys().items() if key != before[name]}
-    cells_module._settings_and_edition.cache_clear()
+    cells_module._method.cache_clear()
     assert changed == {"cld", "gcn after cld"}
 
 
@@ -138,7 +137,7 @@ def test_keys_stay_those_of_the_committed_results() -> None:
     attacked = poison(Source("cora"), "mettack", 0.1)
     unrolled = (("inner", "unrolled"),)
     keys = {
-        "297db40124a137dfd6ad2ef1": statistics(Source("cora")),
+        "297db40124a137dfd6ad2ef1": Cell("statistics", Source("cora"), "statistics"),
         "30b9e0eae552f42d8e9b6e5c": sanitation(poison(Source("cora")), "agreement"),
         "3dd7f9649e17a190230bebe2": accuracy(sanitation(poison(Source("cora")), "agreement"), "gcn"),
         "85334caa7a70bbaa05a2390a": pruning(attacked, 1.0, 0.0),

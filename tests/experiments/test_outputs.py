@@ -27,7 +27,7 @@ def test_the_terminal_shows_figures_and_claims() -> None:
 def test_the_page_says_where_our_results_differ_and_why() -> None:
     claims = [
         {"text": "CLD leads.", "order": ["cld", "jaccard"], "why": "Because it rained."},
-        {"text": "CLD rises.", "rises": "cld"},
+        {"text": "CLD rises.", "higher": ["0.1", "0.05"], "rows": ["cld"]},
     ]
     test = experiment(claims=claims)
     text = page([test], results(test), "results", {"test"})

@@ -77,7 +77,8 @@ def _write_many(folder: Path) -> None:
 
 
 def test_two_processes_share_the_work_and_nothing_is_done_twice(tmp_path: Path) -> None:
-    Store(tmp_path).close()
+    with Store(tmp_path):
+        pass  # creates the file
     both = [forked(_write_many, tmp_path) for _ in range(2)]
     for process in both:
         process.join(60)

@@ -3,7 +3,7 @@
 From an experiment file to a number; a module imports only from the lines above it::
 
     cells                        values that determine a computation, each with a key
-    catalogue | graphs           experiment files to tables of cells; the graphs that cells start from
+    catalogue           experiment files to tables of cells; the graphs that cells start from
     tables | compute | store     means over seeds; one cell to its numbers; results in SQLite and CSV
     claims | figures | engines   claims checked; plots; where cells are computed: here, in processes, on Ray
     outputs | runner             terminal, files and page; what is computed, in which order

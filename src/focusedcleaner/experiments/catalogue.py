@@ -139,7 +139,8 @@ class Experiment:
         for panel in self.panels:
             for row, column in itertools.product(panel.rows, panel.columns):
                 fields = _merge(panel.fields, row.fields, column.fields)
-                reason = _missing_reason(fields)
+                rules = (rule for rule in common()["absent"] if rule["fields"].items() <= fields.items())
+                reason = next((rule["reason"] for rule in rules), "")
                 cells = () if reason else expand_cells(fields)
                 paper = self.paper.get((panel.id, row.id, column.id), math.nan)
                 table_cells.append(TableCell(panel, row, column, fields, cells, paper, reason))
@@ -171,7 +172,7 @@ def load(name: str, profile: Profile = FULL) -> Experiment:
     if name not in names():
         raise InputError(f"there is no experiment {name!r}; the experiments are {', '.join(names())}")
     number = names().index(name) + 1
-    return parse(name, number, _read_toml(f"{number:02}-{name}.toml"), profile)
+    return parse(name, number, read_toml(f"{number:02}-{name}.toml"), profile)
 
 
 def parse(name: str, number: int, text: Mapping[str, Any], profile: Profile = FULL) -> Experiment:
@@ -194,7 +195,7 @@ def parse(name: str, number: int, text: Mapping[str, Any], profile: Profile = FU
 @cache
 def common() -> Mapping[str, Any]:
     """What all experiments share: printed names, the page's introduction, table cells without value, and more."""
-    return _read_toml("common.toml")
+    return read_toml("common.toml")
 
 
 def display_name(thing: object) -> str:
@@ -204,14 +205,6 @@ def display_name(thing: object) -> str:
     ('FocusedCleaner CLD', 'Polblogs', 'unheard-of')
     """
     return str(common()["names"].get(thing, thing))
-
-
-def _missing_reason(fields: Fields) -> str:
-    """Why a table cell can't have a value, e.g. a method that needs attributes; empty if it can."""
-    for rule in common()["absent"]:
-        if all(fields.get(key) == value for key, value in rule.items() if key != "reason"):
-            return str(rule["reason"])
-    return ""
 
 
 def _merge(*parts: Fields) -> dict[str, Any]:
@@ -258,5 +251,6 @@ def _axis_value(axis: str, value: Any) -> dict[str, Any]:
     return {"id": identity, "label": label, **({table: {key: value}} if table else {axis: value})}
 
 
-def _read_toml(name: str) -> dict[str, Any]:
+def read_toml(name: str) -> dict[str, Any]:
+    """Read a file of the folder data."""
     return tomllib.loads((_DATA / name).read_text(encoding="utf-8"))

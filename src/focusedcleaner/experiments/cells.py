@@ -131,22 +131,24 @@ class Cell:
         if isinstance(self.graph, Cell):
             match self.kind:
                 case "sanitation":
-                    method = self._method("sanitizer", SANITIZERS)
+                    method = _method(SANITIZERS, "sanitizer", self.method, self.settings)
                     return {"poison": self.graph.document(), **method, "budget": self.amount, **seed}
                 case "pruning":
                     return {"poison": self.graph.document(), "share": self.amount, "hits": self.hits, **seed}
                 case _:
                     graph = {"kind": self.graph.kind, **self.graph.document()}
-                    return {"graph": graph, **self._method("classifier", CLASSIFIERS), **seed, "nodes": self.nodes}
+                    return {
+                        "graph": graph,
+                        **_method(CLASSIFIERS, "classifier", self.method, self.settings),
+                        **seed,
+                        "nodes": self.nodes,
+                    }
         source = {"source": asdict(self.graph)}
         if self.kind == "statistics":
             return source
         if self.computed:
-            return {**source, **self._method("attack", ATTACKS), "power": self.amount, **seed}
+            return {**source, **_method(ATTACKS, "attack", self.method, self.settings), "power": self.amount, **seed}
         return {**source, "attack": self.method, **({} if self.method == "none" else {"power": self.amount})}
-
-    def _method(self, role: str, registry: Registry[Any]) -> dict[str, Any]:
-        return {role: self.method, **_settings_and_edition(registry, self.method, self.settings)}
 
     @cached_property
     def text(self) -> str:
@@ -181,10 +183,6 @@ class Cell:
                 return f"{self.graph.label} | {method}{nodes} seed {self.seed}"
 
 
-def statistics(source: Source) -> Cell:
-    return Cell("statistics", source, "statistics")
-
-
 def poison(source: Source, method: str = "none", power: float = 0.0, settings: Settings = (), seed: int = 0) -> Cell:
     return Cell("poison", source, method, power, settings, seed)
 
@@ -202,9 +200,10 @@ def accuracy(graph: Cell, method: str, settings: Settings = (), seed: int = 0, n
 
 
 @lru_cache(maxsize=4096)
-def _settings_and_edition(registry: Registry[Any], name: str, settings: Settings) -> dict[str, Any]:
-    """All settings of a method, and its edition."""
-    return {"settings": registry.make(name, **dict(settings)).settings(), "edition": EDITIONS.get(name, 1)}
+def _method(registry: Registry[Any], role: str, name: str, settings: Settings) -> dict[str, Any]:
+    """A method by name, with all its settings and its edition."""
+    made = registry.make(name, **dict(settings))
+    return {role: name, "settings": made.settings(), "edition": EDITIONS.get(name, 1)}
 
 
 def expand_cells(fields: Fields) -> tuple[Cell, ...]:
@@ -232,7 +231,7 @@ def _expand(fields: Fields, seed: int) -> Cell:
     if source.split == "random *":  # one split per seed, with seed 0 for the methods
         source, seed = Source(source.data, f"random {seed}"), 0
     if measure in SIZES:
-        return statistics(source)
+        return Cell("statistics", source, "statistics")
     graph = poison(source)
     power = fields.get("flips", fields.get("power", 0.0))
     if power and fields.get("attack", "none") != "none":

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +19,7 @@ from focusedcleaner.budget import edges_allowed
 from focusedcleaner.classifiers import GCN, classifier
 from focusedcleaner.datasets.published import DATA, cache_folder, data_folder
 from focusedcleaner.errors import InputError
+from focusedcleaner.experiments.catalogue import read_toml
 from focusedcleaner.experiments.cells import SYNTHETIC, Arrays, Cell, CellResult, Source
 from focusedcleaner.graph import Graph, IntArray, Split
 from focusedcleaner.io import load_adjacency, load_split
@@ -99,8 +98,7 @@ def _published_file(name: str, origin: str) -> Path:
     if path is None:
         searched = f"neither in the folder {DATA} nor in the cache {cache_folder()}"
         raise InputError(f"{name} is {searched}: get it from {origin}")
-    known = tomllib.loads((files("focusedcleaner.experiments") / "data/files.toml").read_text(encoding="utf-8"))
-    if checksum(path) != known["sha256"].get(name):
+    if checksum(path) != read_toml("files.toml")["sha256"].get(name):
         raise InputError(f"{path} is not the published file: its SHA-256 differs")
     return path
 

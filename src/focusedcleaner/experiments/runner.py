@@ -123,7 +123,11 @@ class Runner:
         self._seconds = estimate_seconds(self._waiting, cells, results)
         renewed = time.monotonic()
         try:
-            _load_graphs(self._waiting.values())
+            # A missing file is reported before anything is computed.
+            for poison in sorted({cell.poison for cell in self._waiting.values()}, key=lambda poison: poison.label):
+                clean_graph(poison.source)
+                if poison.method == "published":
+                    published_graph(poison)
             while self._running or (self._waiting and time.monotonic() < self.deadline):
                 self._fill_slots()
                 if self._running:
@@ -183,11 +187,3 @@ class Runner:
             pace = self._taken / self._expected if self._expected else 1.0
             seconds_left = pace * sum(self._seconds[key] for key in remaining) / self.engine.slots
             self.on_progress(total - len(remaining), total, seconds_left)
-
-
-def _load_graphs(cells: Iterable[Cell]) -> None:
-    """Load the data sets and published graphs, so that a missing file is reported before anything is computed."""
-    for poison in sorted({cell.poison for cell in cells}, key=lambda poison: poison.label):
-        clean_graph(poison.source)
-        if poison.method == "published":
-            published_graph(poison)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from operator import attrgetter
 from statistics import mean, stdev
 from typing import Any
 
@@ -15,7 +16,7 @@ from focusedcleaner.experiments.cells import SIZES, CellResult
 
 COUNTS = (*(size for size in SIZES if size != "homophily"), "planted", "removed")
 """Measures that are counts; all others are shares, shown in percent."""
-RULES = ("order", "best", "near", "spreads", "rises", "higher", "peaks", "reaches", "above", "equal")
+RULES = ("order", "higher", "peaks", "reaches", "above", "equal")
 """The field of a claim that says what is compared, see `_checks`."""
 
 
@@ -65,15 +66,16 @@ Entries = Mapping[tuple[str, str, str], Entry]
 
 def fill_tables(experiment: Experiment, results: Mapping[str, CellResult]) -> Entries:
     """Look up the values of every table cell in the results, which are given by cell key."""
-    return {(one.panel.id, one.row.id, one.column.id): _fill(one, results) for one in experiment.table_cells}
-
-
-def _fill(table_cell: TableCell, results: Mapping[str, CellResult]) -> Entry:
-    measure = table_cell.fields["measure"]
-    values = [results[cell.key].values.get(measure) for cell in table_cell.cells if cell.key in results]
-    numbers = tuple((1 if measure in COUNTS else 100) * value for value in values if value is not None)
-    entry = Entry(**vars(table_cell), values=numbers)
-    return replace(entry, missing_reason="–") if values and not numbers else entry
+    entries = {}
+    for one in experiment.table_cells:
+        measure = one.fields["measure"]
+        values = [results[cell.key].values.get(measure) for cell in one.cells if cell.key in results]
+        numbers = tuple((1 if measure in COUNTS else 100) * value for value in values if value is not None)
+        reason = "–" if values and not numbers else one.missing_reason
+        entries[one.panel.id, one.row.id, one.column.id] = Entry(
+            **{**vars(one), "missing_reason": reason, "values": numbers}
+        )
+    return entries
 
 
 @dataclass(frozen=True)
@@ -116,37 +118,24 @@ def verdicts(experiment: Experiment, entries: Entries) -> list[Verdict]:
 
 
 def _checks(claim: Mapping[str, Any], panel: Panel, entries: Entries) -> Iterator[Check]:
-    """Check a claim in one panel, in the columns ``at`` or in all, wherever the figures are available."""
+    """Check a claim in one panel, in the columns ``at`` and the ``rows`` or in all, wherever figures are available."""
 
     def at(row: str, column: str) -> Entry:
         return entries[panel.id, row, column]
 
     columns = [column.id for column in panel.columns if column.id in claim.get("at", (column.id,))]
-    available = [at(row.id, column) for row in panel.rows for column in columns if at(row.id, column).values]
+    rows = [row.id for row in panel.rows if row.id in claim.get("rows", (row.id,))]
+    available = [at(row, column) for row in rows for column in columns if at(row, column).values]
     published = [entry for entry in available if not math.isnan(entry.paper)]
+    within, of = claim.get("within", 0.0), attrgetter(claim.get("of", "mean"))
     match claim:
-        case {"order": rows}:  # each row is above the next
-            for column, (better, worse) in itertools.product(columns, itertools.pairwise(rows)):
-                one, other = at(better, column), at(worse, column)
-                yield from _compare(one, other, one.mean > other.mean)
-        case {"best": row, "among": rows}:  # a row is not below the best of others
-            for column in columns:
-                rivals = [entry for entry in available if entry.column.id == column and entry.row.id in rows]
-                if rivals:
-                    one, other = at(row, column), max(rivals, key=lambda entry: entry.mean)
-                    yield from _compare(one, other, one.mean >= other.mean)
-        case {"near": [row, reference], "within": points}:  # a row is at most so many points below another
-            for one, other in ((at(row, column), at(reference, column)) for column in columns):
-                yield from _compare(one, other, one.mean >= other.mean - points)
-        case {"spreads": [row, reference]}:  # a row has a larger standard deviation than another
-            for one, other in ((at(row, column), at(reference, column)) for column in columns):
-                yield from _compare(one, other, one.deviation > other.deviation, deviations=True)
-        case {"rises": rows}:  # the last column is above the first
-            for row in [rows] if isinstance(rows, str) else rows:
-                one, other = at(row, panel.columns[0].id), at(row, panel.columns[-1].id)
-                yield from _compare(one, other, other.mean > one.mean)
+        case {"order": order}:  # each row is above the next, which may be the best of a list; ``within``: or near it
+            for column, (better, worse) in itertools.product(columns, itertools.pairwise(order)):
+                rivals = [at(row, column) for row in ([worse] if isinstance(worse, str) else worse)]
+                one, other = at(better, column), max(rivals, key=lambda entry: (bool(entry.values), of(entry)))
+                yield from _compare(one, other, of(one) > of(other) - within, deviations="of" in claim)
         case {"higher": [column, reference]}:  # a column is above another
-            for one, other in ((at(row.id, column), at(row.id, reference)) for row in panel.rows):
+            for one, other in ((at(row, column), at(row, reference)) for row in rows):
                 yield from _compare(one, other, one.mean > other.mean)
         case {"peaks": peaks}:  # a row is largest in its column, up to one standard deviation
             for row, column in peaks.items():
@@ -154,10 +143,10 @@ def _checks(claim: Mapping[str, Any], panel: Panel, entries: Entries) -> Iterato
                 if all(entry.values for entry in line):
                     one, other = at(row, column), max(line, key=lambda entry: entry.mean)
                     yield from _compare(one, other, other.mean - one.mean <= one.deviation)
-        case {"reaches": row, "within": points}:  # a row is at most so many points below the paper's figures
+        case {"reaches": row}:  # a row is at most ``within`` points below the paper's figures
             for entry in (entry for entry in published if entry.row.id == row):
                 figures = f"ours {entry.mean:.1f}, the paper's {entry.paper:.1f}"
-                yield Check(f"{panel.label}, {entry.column.label}", entry.mean >= entry.paper - points, figures)
+                yield Check(f"{panel.label}, {entry.column.label}", entry.mean >= entry.paper - within, figures)
         case {"above": number}:  # every figure is above a number
             for entry in available:
                 where = f"{panel.label}, {entry.row.label}, {entry.column.label}"
