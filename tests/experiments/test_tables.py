@@ -10,7 +10,7 @@ import pytest
 
 from focusedcleaner.errors import InputError
 from focusedcleaner.experiments.cells import CellResult
-from focusedcleaner.experiments.outputs import csv_text, markdown
+from focusedcleaner.experiments.outputs import Section, csv_text
 from focusedcleaner.experiments.tables import fill_tables, verdicts
 from tests.experiments.example import experiment, results
 
@@ -37,7 +37,7 @@ def test_an_undefined_measure_is_a_dash_and_not_missing() -> None:
 def test_markdown_and_csv_have_every_entry() -> None:
     test = experiment()
     entries = fill_tables(test, results(test))
-    text = markdown(test, entries)
+    text = Section(test, entries).markdown()
     assert "| Cora | 5 % | 10 % |\n| --- | ---: | ---: |\n" in text
     assert "| FocusedCleaner CLD | 32.0 ± 2.0 (36.0; -4.0) | 55.0 ± 7.1, n = 2 (55.2; -0.2) |" in text
     assert "| GCN-Jaccard | needs attributes | needs attributes |" in text

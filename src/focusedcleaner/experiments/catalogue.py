@@ -96,6 +96,11 @@ class Panel:
     rows: tuple[Header, ...]
     columns: tuple[Header, ...]
 
+    @property
+    def shown_columns(self) -> tuple[Header, ...]:
+        """The columns of a table: every fifth of a wide one; the CSV has all."""
+        return self.columns[:: 5 if len(self.columns) > 15 else 1]
+
 
 @dataclass(frozen=True)
 class TableCell:
@@ -194,7 +199,7 @@ def parse(name: str, number: int, text: Mapping[str, Any], profile: Profile = FU
 
 @cache
 def common() -> Mapping[str, Any]:
-    """What all experiments share: printed names, the page's introduction, table cells without value, and more."""
+    """What all experiments share: printed names, table cells without value, computing times, style of the figures."""
     return read_toml("common.toml")
 
 
