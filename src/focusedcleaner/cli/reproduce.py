@@ -15,14 +15,14 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as ProgressBar
-from rich.table import Table
+from rich.table import Column, Table
 
 from focusedcleaner import datasets
 from focusedcleaner.cli.console import Stopped, count, note, screen
 from focusedcleaner.errors import InputError
 from focusedcleaner.experiments import catalogue, store
 from focusedcleaner.experiments.catalogue import QUICK, Experiment, Profile, quick_synthetic
-from focusedcleaner.experiments.cells import Cell
+from focusedcleaner.experiments.cells import Cell, CellResult
 from focusedcleaner.experiments.engines import Engine, Processes, RayCluster
 from focusedcleaner.experiments.figures import check_plots
 from focusedcleaner.experiments.outputs import check_writable, show, write_outputs
@@ -98,7 +98,7 @@ def run(request: Request) -> None:
         results = opened.results()
         missing = missing_cells(cells, results, opened.computed(with_arrays=True))
         if request.dry_run:
-            _print_forecast(cells, missing, estimate_seconds(missing, cells, results), request.workers or _cores())
+            _print_forecast(cells, missing, results, request.workers or _cores())
             return
         folder, report = request.folder(), RunReport()
         check_writable(folder)
@@ -124,7 +124,7 @@ def run(request: Request) -> None:
 
 
 def _compute(opened: store.Store, cells: Sequence[Cell], engine: Engine, max_minutes: float | None) -> RunReport:
-    """Compute the missing cells, with a bar or, without a terminal, a line per minute; on Ctrl-C, say what was saved."""
+    """Compute the missing cells, with a bar or, without a terminal, a line per minute; Ctrl-C says what was saved."""
     console = Console(stderr=True, markup=False, highlight=False, emoji=False)
     columns = [TextColumn("{task.description}", markup=False), BarColumn()]
     printed = time.monotonic() - LINE_EVERY / 2
@@ -149,12 +149,12 @@ def _compute(opened: store.Store, cells: Sequence[Cell], engine: Engine, max_min
 
 
 def _print_forecast(
-    cells: Sequence[Cell], missing: Mapping[str, Cell], seconds: Mapping[str, float], workers: int
+    cells: Sequence[Cell], missing: Mapping[str, Cell], results: Mapping[str, CellResult], workers: int
 ) -> None:
     """Print what would be computed, by kind and method, and the expected time."""
-    table = Table("kind", "method", box=None, pad_edge=False, header_style="bold")
-    for title in ("cells", "available", "missing", "time"):
-        table.add_column(title, justify="right")
+    seconds = estimate_seconds(missing, cells, results)
+    numbers = [Column(title, justify="right") for title in ("cells", "available", "missing", "time")]
+    table = Table("kind", "method", *numbers, box=None, pad_edge=False, header_style="bold")
     wanted = Counter((cell.kind, cell.method) for cell in {**{cell.key: cell for cell in cells}, **missing}.values())
     for group, number in sorted(wanted.items()):
         times = [seconds[key] for key, cell in missing.items() if (cell.kind, cell.method) == group]

@@ -14,6 +14,7 @@ from focusedcleaner.experiments.compute import clean_graph, make_task, published
 from focusedcleaner.experiments.engines import Engine
 from focusedcleaner.experiments.store import Store
 
+Progress = Callable[[int, int, float], None]
 POLL = 2.0
 """Seconds between two looks at a cell that another runner is computing."""
 RENEW = 60.0
@@ -96,12 +97,7 @@ class Runner:
     """
 
     def __init__(
-        self,
-        store: Store,
-        engine: Engine,
-        *,
-        on_progress: Callable[[int, int, float], None] | None = None,
-        seconds: float = math.inf,
+        self, store: Store, engine: Engine, *, on_progress: Progress | None = None, seconds: float = math.inf
     ) -> None:
         self.store, self.engine, self.on_progress = store, engine, on_progress
         self.deadline = time.monotonic() + seconds
@@ -154,19 +150,17 @@ class Runner:
             failed = next((needed[one] for one in needed if one in self._failed), None)
             if failed is not None:
                 self._finish(self._waiting.pop(key), CellResult({}, error=f"needs {failed.label}, which failed"))
-            elif self._ready.issuperset(needed) and self._poll_at.get(key, 0) < now:
-                self._start(cell)
-
-    def _start(self, cell: Cell) -> None:
-        if self.store.claim(cell):
-            self._running[cell.key] = self._waiting.pop(cell.key)
-            self.engine.start(make_task(cell, self.store.arrays))
-        elif cell.key in self.store.computed():
-            del self._waiting[cell.key]
-            self._ready.add(cell.key)
-            self._update_progress()
-        else:
-            self._poll_at[cell.key] = time.monotonic() + POLL
+            elif not self._ready.issuperset(needed) or now <= self._poll_at.get(key, 0):
+                continue
+            elif self.store.claim(cell):
+                self._running[key] = self._waiting.pop(key)
+                self.engine.start(make_task(cell, self.store.arrays))
+            elif key in self.store.computed():
+                del self._waiting[key]
+                self._ready.add(key)
+                self._update_progress()
+            else:  # another runner is computing it
+                self._poll_at[key] = now + POLL
 
     def _finish(self, cell: Cell, result: CellResult) -> None:
         if result.error:
