@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.common import Results, Section, cells_main, gcn_accuracy, markdown_table
 from focusedcleaner.attacks import Poisoning, attack
 from focusedcleaner.experiments.cells import Source
-from focusedcleaner.experiments.graphs import clean_graph
+from focusedcleaner.experiments.compute import clean_graph
 from focusedcleaner.sanitizers import SelfAttack, sanitizer
 from focusedcleaner.scoring import score
 

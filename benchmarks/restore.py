@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.common import Results, Section, cells_main, gcn_accuracy, markdown_table
 from focusedcleaner.attacks import attack
 from focusedcleaner.experiments.cells import Source
-from focusedcleaner.experiments.graphs import clean_graph
+from focusedcleaner.experiments.compute import clean_graph
 from focusedcleaner.graph import pair_keys
 from focusedcleaner.restore import missing_edges
 from focusedcleaner.sanitizers import sanitizer

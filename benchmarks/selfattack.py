@@ -19,7 +19,7 @@ from focusedcleaner import datasets
 from focusedcleaner.attacks import Dice, Poisoning, attack
 from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.experiments.cells import Source
-from focusedcleaner.experiments.graphs import clean_graph
+from focusedcleaner.experiments.compute import clean_graph
 from focusedcleaner.graph import Graph, IntArray
 from focusedcleaner.sanitizers import SelfAttack, sanitizer
 from focusedcleaner.sanitizers.self_attack.attackers import attackers_by_name

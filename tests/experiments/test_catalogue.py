@@ -12,8 +12,8 @@ import pytest
 from focusedcleaner.errors import InputError
 from focusedcleaner.experiments import catalogue
 from focusedcleaner.experiments.catalogue import QUICK, Profile, quick_synthetic
-from focusedcleaner.experiments.cells import Accuracy, Sanitation
-from focusedcleaner.experiments.claims import RULES
+from focusedcleaner.experiments.cells import Cell
+from focusedcleaner.experiments.tables import RULES
 
 NAMES = (
     *("datasets", "prune-true", "metrics", "flip-or-delete", "esr", "f1", "accuracy-mettack", "accuracy-minmax"),
@@ -54,10 +54,11 @@ def test_claims_speak_of_what_is_there(name: str) -> None:
         for panel in (panels[one] for one in claim.get("panels", panels)):
             columns = {column.id for column in panel.columns}
             assert set(claim.get("at", ())) <= columns
-            mentioned = {row for key in ("order", "near", "spreads", "among") for row in claim.get(key, ())}
-            mentioned |= {claim[key] for key in ("best", "reaches") if key in claim} | set(claim.get("peaks", ()))
+            order = [[row] if isinstance(row, str) else row for row in claim.get("order", ())]
+            mentioned = {*itertools.chain(*order), *claim.get("rows", ()), *claim.get("peaks", ())}
+            mentioned |= {claim["reaches"]} if "reaches" in claim else set()
             assert mentioned <= {row.id for row in panel.rows}, claim["text"]
-            assert set(claim.get("peaks", {}).values()) <= columns
+            assert {*claim.get("peaks", {}).values(), *claim.get("higher", ())} <= columns
 
 
 @pytest.mark.parametrize(
@@ -101,9 +102,9 @@ def settings_in(*names: str) -> dict[str, set[object]]:
     found: dict[str, set[object]] = {}
     for name in names:
         for cell in catalogue.load(name).cells():
-            parts = [cell, cell.graph] if isinstance(cell, Accuracy) else [cell]
+            parts = [cell, cell.graph] if cell.kind == "accuracy" else [cell]
             for part in parts:
-                if isinstance(part, Accuracy | Sanitation):
+                if isinstance(part, Cell) and part.kind in ("accuracy", "sanitation"):
                     found.setdefault(part.method, set()).add(part.settings)
     return found
 
@@ -119,16 +120,17 @@ def test_one_setting_of_a_method_serves_all_powers_and_data_sets() -> None:
 
 
 def test_the_comparisons_have_the_seeds_that_they_promise() -> None:
-    accuracy = {cell.seed for cell in catalogue.load("accuracy-minmax").cells() if isinstance(cell, Accuracy)}
+    accuracy = {cell.seed for cell in catalogue.load("accuracy-minmax").cells() if cell.kind == "accuracy"}
     assert accuracy == set(range(10))
-    esr = {cell.seed for cell in catalogue.load("esr").cells() if isinstance(cell, Sanitation)}
+    esr = {cell.seed for cell in catalogue.load("esr").cells() if cell.kind == "sanitation"}
     assert esr == set(range(3))
 
 
 def test_esr_f1_and_the_accuracy_tables_share_their_cells() -> None:
     esr = {cell.key for cell in catalogue.load("esr").cells()}
     assert esr == {cell.key for cell in catalogue.load("f1").cells()}
-    cleaned = {cell.graph.key for cell in catalogue.load("accuracy-mettack").cells() if isinstance(cell, Accuracy)}
+    graphs = [cell.graph for cell in catalogue.load("accuracy-mettack").cells()]
+    cleaned = {graph.key for graph in graphs if isinstance(graph, Cell)}
     assert len(esr & cleaned) == len(esr) / 2
 
 

@@ -1,12 +1,17 @@
-"""The computation of one cell."""
+"""The computation of one cell, and the graphs that cells start from."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from focusedcleaner.experiments.cells import Accuracy, Arrays, Cell, CellResult, Poison, Pruning, Sanitation, Source
-from focusedcleaner.experiments.compute import make_task, run_task
-from focusedcleaner.experiments.graphs import cell_graph, clean_graph
+from focusedcleaner.attacks import attack
+from focusedcleaner.datasets import synthetic
+from focusedcleaner.errors import InputError
+from focusedcleaner.experiments import compute
+from focusedcleaner.experiments.cells import Arrays, Cell, CellResult, Source, accuracy, poison, pruning, sanitation
+from focusedcleaner.experiments.compute import cell_graph, clean_graph, make_task, run_task
 
 SMALL = Source("synthetic-100", "random 0")
 
@@ -20,8 +25,8 @@ def computed(cell: Cell, arrays: Arrays | None = None) -> CellResult:
 
 def test_nettack_flips_edges_at_each_of_forty_targets() -> None:
     source = Source("synthetic-200", "random 0")
-    poison = Poison(source, "nettack", 2)
-    outcome = computed(poison.full_run)
+    attacked = poison(source, "nettack", 2)
+    outcome = computed(attacked.full_run)
     targets, flips = outcome.arrays["targets"], outcome.arrays["flips"]
     clean = clean_graph(source)
     assert len(set(targets.tolist())) == 40
@@ -29,21 +34,21 @@ def test_nettack_flips_edges_at_each_of_forty_targets() -> None:
     times = [sum(target in pair for pair in flips.tolist()) for target in targets.tolist()]
     assert min(times) >= 1
     assert len(flips) <= 80
-    graph = cell_graph(poison, lambda cell: outcome.arrays)
+    graph = cell_graph(attacked, lambda cell: outcome.arrays)
     assert len(graph.added_edges(clean)) + len(clean.added_edges(graph)) == len(flips)
-    accuracy = make_task(Accuracy(poison, "gcn", nodes="targets"), lambda cell: outcome.arrays)
-    assert accuracy.targets is targets
-    after = computed(accuracy.cell, outcome.arrays).values["accuracy"]
+    task = make_task(accuracy(attacked, "gcn", nodes="targets"), lambda cell: outcome.arrays)
+    assert task.targets is targets
+    after = computed(task.cell, outcome.arrays).values["accuracy"]
     assert after is not None
     assert after < 0.9, "a GCN got every one of them right on the clean graph"
 
 
 def test_a_pruning_has_the_precision_it_is_given() -> None:
-    poison = Poison(SMALL, "mettack", 0.1)
-    made = computed(poison.full_run).arrays
+    attacked = poison(SMALL, "mettack", 0.1)
+    made = computed(attacked.full_run).arrays
     found = []
     for share, hits in ((1.0, 1.0), (1.0, 0.5), (0.5, 1.0), (1.0, 0.0), (0.0, 1.0)):
-        values = computed(Pruning(poison, share, hits), made).values
+        values = computed(pruning(attacked, share, hits), made).values
         found.append((values["removed"], values["cr"], values["esr"]))
     planted = found[0][0]
     assert found[0] == (planted, 1.0, 1.0)
@@ -55,5 +60,29 @@ def test_a_pruning_has_the_precision_it_is_given() -> None:
 
 
 def test_an_exception_becomes_an_error() -> None:
-    task = make_task(Sanitation(Poison(SMALL), "cld", budget=0.99), lambda cell: {})
+    task = make_task(sanitation(poison(SMALL), "cld", budget=0.99), lambda cell: {})
     assert "can be removed without isolating a node" in run_task(task).error
+
+
+@pytest.mark.parametrize("power", [0.05, 0.1, 0.25])
+def test_a_smaller_power_is_a_prefix_of_the_full_run(power: float) -> None:
+    attacked = poison(SMALL, "mettack", power)
+    result = run_task(make_task(attacked.full_run, lambda cell: {}))
+    graph = cell_graph(attacked, lambda cell: result.arrays)
+    assert graph == attack("mettack").poison(clean_graph(SMALL), power).graph
+
+
+def test_published_files_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clean_graph.cache_clear()
+    monkeypatch.setattr(compute, "_without_split", lambda data: synthetic(num_nodes=100, seed=0, with_split=False))
+    monkeypatch.setenv("FOCUSEDCLEANER_DATA", str(tmp_path))
+    monkeypatch.setenv("FOCUSEDCLEANER_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(InputError, match=r"authors/cora_splits\.json is neither in the folder FOCUSEDCLEANER_DATA"):
+        clean_graph(Source("cora"))
+    (tmp_path / "authors").mkdir()
+    (tmp_path / "authors" / "cora_splits.json").write_text('{"idx_train": [0, 1], "idx_val": [2], "idx_test": [3]}')
+    with pytest.raises(InputError, match="is not the published file: its SHA-256 differs"):
+        clean_graph(Source("cora"))
+    with pytest.raises(InputError, match="there is no split 'mine'"):
+        clean_graph(Source("cora", "mine"))
+    clean_graph.cache_clear()

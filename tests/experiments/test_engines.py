@@ -12,12 +12,12 @@ import psutil
 import pytest
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.experiments.cells import Accuracy, CellResult, Poison
+from focusedcleaner.experiments.cells import CellResult, accuracy, poison
 from focusedcleaner.experiments.compute import make_task, run_task
 from focusedcleaner.experiments.engines import RETRIES, Processes, check_reachable
 from tests.experiments.test_runner import SOURCE
 
-TASKS = {seed: make_task(Accuracy(Poison(SOURCE), "sgc", seed=seed), lambda cell: {}) for seed in range(3)}
+TASKS = {seed: make_task(accuracy(poison(SOURCE), "sgc", seed=seed), lambda cell: {}) for seed in range(3)}
 
 
 def workers() -> list[psutil.Process]:

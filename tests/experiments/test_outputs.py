@@ -8,9 +8,9 @@ from pathlib import Path
 from rich.console import Console
 
 from focusedcleaner.experiments import catalogue
-from focusedcleaner.experiments.outputs import page, show, write_outputs
+from focusedcleaner.experiments.outputs import csv_text, page, show, write_outputs
 from focusedcleaner.experiments.store import committed_results
-from focusedcleaner.experiments.tables import csv_text, fill_tables
+from focusedcleaner.experiments.tables import fill_tables
 from tests.experiments.example import experiment, results
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -27,7 +27,7 @@ def test_the_terminal_shows_figures_and_claims() -> None:
 def test_the_page_says_where_our_results_differ_and_why() -> None:
     claims = [
         {"text": "CLD leads.", "order": ["cld", "jaccard"], "why": "Because it rained."},
-        {"text": "CLD rises.", "rises": "cld"},
+        {"text": "CLD rises.", "higher": ["0.1", "0.05"], "rows": ["cld"]},
     ]
     test = experiment(claims=claims)
     text = page([test], results(test), "results", {"test"})

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from focusedcleaner.experiments import catalogue
-from focusedcleaner.experiments.cells import Accuracy, Cell, CellResult, Poison, Sanitation, Source
+from focusedcleaner.experiments.cells import Cell, CellResult, Source, accuracy, poison, sanitation
 from focusedcleaner.experiments.compute import Task
 from focusedcleaner.experiments.engines import Engine
 from focusedcleaner.experiments.runner import Runner, estimate_seconds, missing_cells, schedule
@@ -18,10 +18,10 @@ from focusedcleaner.experiments.store import Store
 from focusedcleaner.graph import no_pairs
 
 SOURCE = Source("synthetic-100", "random 0")
-POISONS = [Poison(SOURCE, "mettack", power) for power in (0.05, 0.1)]
-CLEANED = [Sanitation(poison, "cld", seed=0) for poison in POISONS]
-GRAPHS: list[Poison | Sanitation] = [*POISONS, *CLEANED]
-CELLS: list[Cell] = [*CLEANED, *(Accuracy(graph, "sgc") for graph in GRAPHS)]
+POISONS = [poison(SOURCE, "mettack", power) for power in (0.05, 0.1)]
+CLEANED = [sanitation(attacked, "cld", seed=0) for attacked in POISONS]
+GRAPHS: list[Cell] = [*POISONS, *CLEANED]
+CELLS: list[Cell] = [*CLEANED, *(accuracy(graph, "sgc") for graph in GRAPHS)]
 
 
 class Recorder(Engine):
@@ -60,7 +60,7 @@ def test_cells_are_computed_after_their_inputs_and_only_once(tmp_path: Path) -> 
 
 
 def test_the_time_left_follows_the_pace_of_this_run(tmp_path: Path) -> None:
-    cells = [Accuracy(POISONS[0], "sgc", seed=seed) for seed in range(5)]
+    cells = [accuracy(POISONS[0], "sgc", seed=seed) for seed in range(5)]
     calls: list[tuple[int, int, float]] = []
     with Store(tmp_path) as store:
         Runner(store, Recorder()).run(cells[:1])
@@ -84,14 +84,14 @@ def test_a_changed_setting_affects_only_its_cells(tmp_path: Path) -> None:
         Runner(store, Recorder()).run(CELLS)
         other = replace(CLEANED[0], settings=(("tau", 0.8),))
         engine = Recorder()
-        Runner(store, engine).run([*CELLS, other, Accuracy(other, "sgc")])
-        assert engine.started == [other, Accuracy(other, "sgc")]
+        Runner(store, engine).run([*CELLS, other, accuracy(other, "sgc")])
+        assert engine.started == [other, accuracy(other, "sgc")]
 
 
 def test_committed_numbers_are_computed_again_only_if_their_arrays_are_needed(tmp_path: Path) -> None:
     known = {cell.key: CellResult({"esr": 0.5}, 1.0) for cell in (*CLEANED, POISONS[1].full_run)}
     assert list(missing_cells(CLEANED, known, set()).values()) == []
-    wanted = Accuracy(CLEANED[0], "sgc")
+    wanted = accuracy(CLEANED[0], "sgc")
     assert list(missing_cells([wanted], known, set()).values()) == [POISONS[0].full_run, CLEANED[0], wanted]
     with Store(tmp_path, known) as store:
         engine = Recorder()
@@ -154,14 +154,14 @@ def test_tables_fill_evenly() -> None:
     assert len({cell.key for cell in cells}) == len(cells)
     seeds = [cell.seed for cell in cells]
     assert seeds == sorted(seeds)
-    first = [cell for cell in cells if isinstance(cell, Sanitation) and cell.seed == 0]
-    powers = [cell.poison.power for cell in first]
+    first = [cell for cell in cells if cell.kind == "sanitation" and cell.seed == 0]
+    powers = [cell.poison.amount for cell in first]
     assert powers == sorted(powers, key=[0.1, 0.25, 0.05, 0.2, 0.15].index)
 
 
 def test_estimates_come_from_similar_cells() -> None:
-    known = {CLEANED[0].key: CellResult({}, 10.0), Accuracy(POISONS[0], "sgc").key: CellResult({}, 4.0)}
-    elsewhere = replace(CLEANED[1], graph=Poison(Source("cora")))
-    untimed: list[Cell] = [Accuracy(POISONS[0], "prognn"), Sanitation(POISONS[0], "svd")]
+    known = {CLEANED[0].key: CellResult({}, 10.0), accuracy(POISONS[0], "sgc").key: CellResult({}, 4.0)}
+    elsewhere = replace(CLEANED[1], graph=poison(Source("cora")))
+    untimed: list[Cell] = [accuracy(POISONS[0], "prognn"), sanitation(POISONS[0], "svd")]
     estimates = estimate_seconds({one.key: one for one in (CLEANED[1], elsewhere, CELLS[-1], *untimed)}, CELLS, known)
     assert list(estimates.values()) == [10.0, 10.0, 4.0, 12.0, 3.0]

@@ -18,7 +18,7 @@ import pytest
 from focusedcleaner.errors import InputError
 from focusedcleaner.experiments import catalogue
 from focusedcleaner.experiments import store as store_module
-from focusedcleaner.experiments.cells import Accuracy, CellResult, Poison, Source
+from focusedcleaner.experiments.cells import Cell, CellResult, Source, accuracy, poison
 from focusedcleaner.experiments.runner import schedule
 from focusedcleaner.experiments.store import (
     COMMITTED,
@@ -33,8 +33,8 @@ from focusedcleaner.experiments.store import (
 SMALL = Source("synthetic-100", "random 0")
 
 
-def cell(seed: int) -> Accuracy:
-    return Accuracy(Poison(SMALL), "gcn", seed=seed)
+def cell(seed: int) -> Cell:
+    return accuracy(poison(SMALL), "gcn", seed=seed)
 
 
 def result(value: float) -> CellResult:
@@ -77,7 +77,8 @@ def _write_many(folder: Path) -> None:
 
 
 def test_two_processes_share_the_work_and_nothing_is_done_twice(tmp_path: Path) -> None:
-    Store(tmp_path).close()
+    with Store(tmp_path):
+        pass  # creates the file
     both = [forked(_write_many, tmp_path) for _ in range(2)]
     for process in both:
         process.join(60)

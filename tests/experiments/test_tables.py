@@ -1,12 +1,17 @@
-"""Tables: means over seeds, beside the paper's figures."""
+"""Tables: means over seeds beside the paper's figures; claims, checked one comparison at a time."""
 
 from __future__ import annotations
 
 import csv
 import io
+from typing import Any
 
+import pytest
+
+from focusedcleaner.errors import InputError
 from focusedcleaner.experiments.cells import CellResult
-from focusedcleaner.experiments.tables import csv_text, fill_tables, markdown
+from focusedcleaner.experiments.outputs import Section, csv_text
+from focusedcleaner.experiments.tables import fill_tables, verdicts
 from tests.experiments.example import experiment, results
 
 
@@ -32,7 +37,7 @@ def test_an_undefined_measure_is_a_dash_and_not_missing() -> None:
 def test_markdown_and_csv_have_every_entry() -> None:
     test = experiment()
     entries = fill_tables(test, results(test))
-    text = markdown(test, entries)
+    text = Section(test, entries).markdown()
     assert "| Cora | 5 % | 10 % |\n| --- | ---: | ---: |\n" in text
     assert "| FocusedCleaner CLD | 32.0 ± 2.0 (36.0; -4.0) | 55.0 ± 7.1, n = 2 (55.2; -0.2) |" in text
     assert "| GCN-Jaccard | needs attributes | needs attributes |" in text
@@ -52,3 +57,36 @@ def test_markdown_and_csv_have_every_entry() -> None:
         "why": "",
     }
     assert {row["why"] for row in rows} == {"", "needs attributes", "not computed yet"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "holds"),
+    [
+        ({"order": ["cld", "jaccard"]}, [False, True]),
+        ({"order": ["cld", "jaccard"], "at": ["0.1"]}, [True]),
+        ({"order": ["cld", "jaccard"], "panels": ["polblogs"]}, []),
+        ({"order": ["cld", "jaccard"], "within": 2.0}, [True, True]),
+        ({"order": ["jaccard", ["cld", "jaccard"]], "at": ["0.1"]}, [False]),
+        ({"order": ["jaccard", ["cld"]]}, [True, False]),
+        ({"reaches": "cld", "within": 3.0}, [False, True]),
+        ({"reaches": "cld", "within": 4.5}, [True, True]),
+        ({"higher": ["0.1", "0.05"], "rows": ["cld"]}, [True]),
+        ({"peaks": {"cld": "0.1", "jaccard": "0.1"}}, [True, False]),
+        ({"higher": ["0.1", "0.05"]}, [True, False]),
+        ({"above": 31.9}, [True, True, True, False]),
+        ({"equal": True}, [False, False]),
+        ({"order": ["cld", "jaccard"], "of": "deviation"}, [True, True]),
+    ],
+)
+def test_each_rule_is_checked_wherever_figures_are_available(claim: dict[str, Any], holds: list[bool]) -> None:
+    test = experiment(claims=[{"text": "It is so.", **claim}])
+    (verdict,) = verdicts(test, fill_tables(test, results(test)))
+    assert [check.holds for check in verdict.checks] == holds
+    some = f"holds in {sum(holds)} of {len(holds)} comparisons"
+    assert verdict.summary == ("not computed yet" if not holds else "holds" if all(holds) else some)
+
+
+def test_a_claim_without_a_rule_is_refused() -> None:
+    test = experiment(claims=[{"text": "It is so."}])
+    with pytest.raises(InputError, match=r"the claim 'It is so\.' has no rule; the rules are order, higher"):
+        verdicts(test, fill_tables(test, {}))

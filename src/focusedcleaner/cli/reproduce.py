@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,14 +15,14 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as ProgressBar
-from rich.table import Table
+from rich.table import Column, Table
 
 from focusedcleaner import datasets
 from focusedcleaner.cli.console import Stopped, count, note, screen
 from focusedcleaner.errors import InputError
 from focusedcleaner.experiments import catalogue, store
-from focusedcleaner.experiments.catalogue import FULL, QUICK, Experiment, Profile, quick_synthetic
-from focusedcleaner.experiments.cells import Cell
+from focusedcleaner.experiments.catalogue import QUICK, Experiment, Profile, quick_synthetic
+from focusedcleaner.experiments.cells import Cell, CellResult
 from focusedcleaner.experiments.engines import Engine, Processes, RayCluster
 from focusedcleaner.experiments.figures import check_plots
 from focusedcleaner.experiments.outputs import check_writable, show, write_outputs
@@ -56,11 +56,11 @@ class Request:
         if bool(self.names) == self.everything:
             raise InputError("name experiments or use --all (--list shows them)")
         profile = _profile(self.profile, self.data)
-        found = [catalogue.load(name, profile) for name in (catalogue.names() if self.everything else self.names)]
-        empty = [one.name for one in found if not one.panels]
-        if empty and not self.everything:
-            raise InputError(f"{empty[0]} has no panel on {self.data}")
-        return [one for one in found if one.panels]
+        experiments = [catalogue.load(name, profile) for name in self.names or catalogue.names()]
+        for experiment in experiments:
+            if not experiment.panels and not self.everything:
+                raise InputError(f"{experiment.name} has no panel on {self.data}")
+        return [experiment for experiment in experiments if experiment.panels]
 
     def make_engine(self, cells: int) -> Engine:
         """The engine for so many cells."""
@@ -75,11 +75,9 @@ class Request:
 
     def folder(self) -> Path:
         """The output folder; in a checkout, that of the documentation."""
-        if self.out is not None:
-            return self.out
-        if self.profile == "quick" or self.data:
-            return Path("runs") / "reproduce"
-        return Path("docs") / "results" if Path("docs").is_dir() else Path("results")
+        if self.out is not None or self.profile == "quick" or self.data:
+            return self.out or Path("runs/reproduce")
+        return Path("docs/results" if Path("docs").is_dir() else "results")
 
 
 def show_list() -> None:
@@ -97,14 +95,17 @@ def run(request: Request) -> None:
     if not cells:
         raise InputError(f"no cell has {request.only!r} in its name")
     with store.Store(request.store or store.default_folder(), store.committed_results()) as opened:
+        results = opened.results()
+        missing = missing_cells(cells, results, opened.computed(with_arrays=True))
         if request.dry_run:
-            _print_forecast(opened, cells, request.workers or _cores())
+            _print_forecast(cells, missing, results, request.workers or _cores())
             return
-        folder = request.folder()
+        folder, report = request.folder(), RunReport()
         check_writable(folder)
         check_plots()
-        report = RunReport() if request.page else _compute(opened, cells, request)
-        results = opened.results()
+        if missing and not request.page:
+            report = _compute(opened, cells, request.make_engine(len(missing)), request.max_minutes)
+            results = opened.results()
     if not request.everything:
         for experiment in experiments:
             show(screen(), experiment, results)
@@ -122,41 +123,8 @@ def run(request: Request) -> None:
         raise typer.Exit(1)
 
 
-def _compute(opened: store.Store, cells: Sequence[Cell], request: Request) -> RunReport:
-    """Compute the missing cells; on Ctrl-C, say what was saved."""
-    missing = missing_cells(cells, opened.results(), opened.computed(with_arrays=True))
-    if not missing:
-        return RunReport()
-    seconds = math.inf if request.max_minutes is None else 60 * request.max_minutes
-    with _progress_bar() as update:
-        runner = Runner(opened, request.make_engine(len(missing)), on_progress=update, seconds=seconds)
-        try:
-            return runner.run(cells)
-        except KeyboardInterrupt:
-            saved = count(runner.report.computed, "new cell")
-            raise Stopped(f"interrupted: {saved} saved in {opened.path}; the same command resumes") from None
-
-
-def _print_forecast(opened: store.Store, cells: Sequence[Cell], workers: int) -> None:
-    """Print what would be computed, by kind and method, and the expected time."""
-    results = opened.results()
-    missing = missing_cells(cells, results, opened.computed(with_arrays=True))
-    seconds = estimate_seconds(missing, cells, results)
-    table = Table("kind", "method", box=None, pad_edge=False, header_style="bold")
-    for title in ("cells", "available", "missing", "time"):
-        table.add_column(title, justify="right")
-    wanted = Counter((cell.kind, cell.method) for cell in {**{cell.key: cell for cell in cells}, **missing}.values())
-    for group, number in sorted(wanted.items()):
-        times = [seconds[key] for key, cell in missing.items() if (cell.kind, cell.method) == group]
-        table.add_row(*group, f"{number:,}", f"{number - len(times):,}", f"{len(times):,}", duration(sum(times)))
-    screen().print(table)
-    total = duration(sum(seconds.values()) / workers)
-    screen().print(f"\n{count(len(missing), 'cell')} missing: about {total} with {count(workers, 'worker')}")
-
-
-@contextmanager
-def _progress_bar() -> Iterator[Callable[[int, int, float], None]]:
-    """A bar with cells and time left; without a terminal, one line per minute."""
+def _compute(opened: store.Store, cells: Sequence[Cell], engine: Engine, max_minutes: float | None) -> RunReport:
+    """Compute the missing cells, with a bar or, without a terminal, a line per minute; Ctrl-C says what was saved."""
     console = Console(stderr=True, markup=False, highlight=False, emoji=False)
     columns = [TextColumn("{task.description}", markup=False), BarColumn()]
     printed = time.monotonic() - LINE_EVERY / 2
@@ -171,7 +139,29 @@ def _progress_bar() -> Iterator[Callable[[int, int, float], None]]:
                 note(text)
                 printed = time.monotonic()
 
-        yield update
+        seconds = math.inf if max_minutes is None else 60 * max_minutes
+        runner = Runner(opened, engine, on_progress=update, seconds=seconds)
+        try:
+            return runner.run(cells)
+        except KeyboardInterrupt:
+            saved = count(runner.report.computed, "new cell")
+            raise Stopped(f"interrupted: {saved} saved in {opened.path}; the same command resumes") from None
+
+
+def _print_forecast(
+    cells: Sequence[Cell], missing: Mapping[str, Cell], results: Mapping[str, CellResult], workers: int
+) -> None:
+    """Print what would be computed, by kind and method, and the expected time."""
+    seconds = estimate_seconds(missing, cells, results)
+    numbers = [Column(title, justify="right") for title in ("cells", "available", "missing", "time")]
+    table = Table("kind", "method", *numbers, box=None, pad_edge=False, header_style="bold")
+    wanted = Counter((cell.kind, cell.method) for cell in {**{cell.key: cell for cell in cells}, **missing}.values())
+    for group, number in sorted(wanted.items()):
+        times = [seconds[key] for key, cell in missing.items() if (cell.kind, cell.method) == group]
+        table.add_row(*group, f"{number:,}", f"{number - len(times):,}", f"{len(times):,}", duration(sum(times)))
+    screen().print(table)
+    total = duration(sum(seconds.values()) / workers)
+    screen().print(f"\n{count(len(missing), 'cell')} missing: about {total} with {count(workers, 'worker')}")
 
 
 def duration(seconds: float) -> str:
@@ -193,16 +183,16 @@ def _cores() -> int:
 def _profile(name: str, data: str | None) -> Profile:
     if name not in ("full", "quick"):
         raise InputError(f"there is no profile {name!r}; the profiles are quick and full")
+    if data and data.startswith("synthetic"):
+        size = re.fullmatch(r"synthetic(?:-?(\d+))?", data.strip())
+        if not size:
+            raise InputError(f"a synthetic graph is named synthetic or synthetic-200, not {data!r}")
+        return quick_synthetic(int(size[1] or 150))
     chosen = tuple(data.replace(" ", "").split(",")) if data else ()
-    if len(chosen) == 1 and chosen[0].startswith("synthetic"):
-        size = chosen[0].removeprefix("synthetic").removeprefix("-")
-        if chosen[0] != "synthetic" and not size.isdecimal():
-            raise InputError(f"a synthetic graph is named synthetic or synthetic-200, not {chosen[0]!r}")
-        return quick_synthetic(int(size)) if size else quick_synthetic()
     for one in chosen:
         datasets.info(one)
     if name == "full":
-        return Profile(data=chosen) if chosen else FULL
+        return Profile(data=chosen)
     if chosen and chosen != QUICK.data:
         raise InputError("the quick profile runs on cora, or on a generated graph with --data synthetic")
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.resources import files
@@ -14,7 +14,6 @@ from typing import Any
 from focusedcleaner.errors import InputError
 from focusedcleaner.experiments.cells import SYNTHETIC, Cell, Fields, expand_cells
 
-_TEXTS = ("title", "where", "says", "figure", "x", "y", "note")
 _PERCENT = ("power", "budget", "prune.share", "prune.hits")
 _DATA = files("focusedcleaner.experiments") / "data"
 
@@ -39,18 +38,19 @@ class Profile:
 
     def adapt(self, fields: Fields) -> dict[str, Any] | None:
         """The fields under this profile, or None if it leaves them out."""
+        if self.data and fields.get("data", self.data[0]) not in self.data:
+            return None
+        if self.powers and fields.get("power", 0) not in (0, *self.powers):
+            return None
+        if self.stand_in and fields.get("attack") == "published":
+            return None
         adapted = dict(fields)
-        if self.data and adapted.get("data", self.data[0]) not in self.data:
-            return None
-        if self.powers and adapted.get("power", 0) not in (0, *self.powers):
-            return None
-        if self.seeds and "seeds" in adapted:
-            adapted["seeds"] = min(adapted["seeds"], self.seeds)
-        if self.stand_in:
-            if adapted.get("attack") == "published":
-                return None
-            adapted |= {"data": self.stand_in} if "data" in adapted else {}
-            adapted |= {"split": "random 0"} if adapted.get("split") in ("authors", "prognn") else {}
+        if self.seeds and "seeds" in fields:
+            adapted["seeds"] = min(fields["seeds"], self.seeds)
+        if self.stand_in and "data" in fields:
+            adapted["data"] = self.stand_in
+        if self.stand_in and fields.get("split") in ("authors", "prognn"):
+            adapted["split"] = "random 0"
         return adapted
 
     def thin(self, axis: str, values: list[Any]) -> list[Any]:
@@ -96,6 +96,11 @@ class Panel:
     rows: tuple[Header, ...]
     columns: tuple[Header, ...]
 
+    @property
+    def shown_columns(self) -> tuple[Header, ...]:
+        """The columns of a table: every fifth of a wide one; the CSV has all."""
+        return self.columns[:: 5 if len(self.columns) > 15 else 1]
+
 
 @dataclass(frozen=True)
 class TableCell:
@@ -119,46 +124,47 @@ class Experiment:
 
     name: str
     number: int
-    title: str
-    where: str
-    says: str
-    figure: str
-    x: str
-    y: str
-    note: str
     panels: tuple[Panel, ...]
-    draw: tuple[str, ...]
     paper: Mapping[tuple[str, str, str], float]
     """The paper's figures in percent by the ids of panel, row and column."""
     claims: tuple[Mapping[str, Any], ...]
+    title: str
+    where: str
+    says: str
+    figure: str = ""
+    x: str = ""
+    y: str = ""
+    note: str = ""
+    draw: Sequence[str] = ()
 
     @cached_property
     def table_cells(self) -> tuple[TableCell, ...]:
         """All table cells, panel by panel and row by row."""
-        return tuple(
-            self._table_cell(panel, row, column)
-            for panel in self.panels
-            for row, column in itertools.product(panel.rows, panel.columns)
-        )
-
-    def _table_cell(self, panel: Panel, row: Header, column: Header) -> TableCell:
-        fields = _merge(panel.fields, row.fields, column.fields)
-        reason = _missing_reason(fields)
-        paper = self.paper.get((panel.id, row.id, column.id), math.nan)
-        return TableCell(panel, row, column, fields, () if reason else expand_cells(fields), paper, reason)
+        table_cells = []
+        for panel in self.panels:
+            for row, column in itertools.product(panel.rows, panel.columns):
+                fields = _merge(panel.fields, row.fields, column.fields)
+                rules = (rule for rule in common()["absent"] if rule["fields"].items() <= fields.items())
+                reason = next((rule["reason"] for rule in rules), "")
+                cells = () if reason else expand_cells(fields)
+                paper = self.paper.get((panel.id, row.id, column.id), math.nan)
+                table_cells.append(TableCell(panel, row, column, fields, cells, paper, reason))
+        return tuple(table_cells)
 
     def cells(self) -> Iterator[Cell]:
         """The cells of all table cells, with repetitions."""
         return itertools.chain.from_iterable(table_cell.cells for table_cell in self.table_cells)
 
 
+@cache
 def names() -> tuple[str, ...]:
     """The experiments in the order of the paper.
 
     >>> names()[:4]
     ('datasets', 'prune-true', 'metrics', 'flip-or-delete')
     """
-    return tuple(file[3:-5] for file in _file_names())
+    file_names = sorted(path.name for path in _DATA.iterdir())
+    return tuple(name[3:].removesuffix(".toml") for name in file_names if name[:2].isdigit())
 
 
 @cache
@@ -170,8 +176,8 @@ def load(name: str, profile: Profile = FULL) -> Experiment:
     """
     if name not in names():
         raise InputError(f"there is no experiment {name!r}; the experiments are {', '.join(names())}")
-    file = _file_names()[names().index(name)]
-    return parse(name, int(file[:2]), _read_toml(file), profile)
+    number = names().index(name) + 1
+    return parse(name, number, read_toml(f"{number:02}-{name}.toml"), profile)
 
 
 def parse(name: str, number: int, text: Mapping[str, Any], profile: Profile = FULL) -> Experiment:
@@ -179,6 +185,7 @@ def parse(name: str, number: int, text: Mapping[str, Any], profile: Profile = FU
     missing = [key for key in ("title", "where", "says", "panels") if key not in text]
     if missing:
         raise InputError(f"the experiment {name} lacks {missing[0]!r}")
+    others = {key: value for key, value in text.items() if key not in ("fixed", "panels", "paper", "claims")}
     paper = {
         (panel.id, row, column.id): float(value)
         for panel in _panels(text, FULL)
@@ -187,11 +194,13 @@ def parse(name: str, number: int, text: Mapping[str, Any], profile: Profile = FU
     }
     # Claims refer to rows and columns that a smaller profile leaves out.
     claims = () if profile.values else tuple(text.get("claims", ()))
-    texts = {key: text.get(key, "") for key in _TEXTS}
-    panels, draw = tuple(_panels(text, profile)), tuple(text.get("draw", ()))
-    return Experiment(
-        name, number, **texts, panels=panels, draw=draw, paper={} if profile.stand_in else paper, claims=claims
-    )
+    return Experiment(name, number, tuple(_panels(text, profile)), {} if profile.stand_in else paper, claims, **others)
+
+
+@cache
+def common() -> Mapping[str, Any]:
+    """What all experiments share: printed names, table cells without value, computing times, style of the figures."""
+    return read_toml("common.toml")
 
 
 def display_name(thing: object) -> str:
@@ -200,20 +209,7 @@ def display_name(thing: object) -> str:
     >>> display_name("cld"), display_name("polblogs"), display_name("unheard-of")
     ('FocusedCleaner CLD', 'Polblogs', 'unheard-of')
     """
-    return str(_read_toml("common.toml")["names"].get(thing, thing))
-
-
-def introduction() -> str:
-    """The introduction of the results page."""
-    return str(_read_toml("common.toml")["introduction"])
-
-
-def _missing_reason(fields: Fields) -> str:
-    """Why a table cell can't have a value, e.g. a method that needs attributes; empty if it can."""
-    for rule in _read_toml("common.toml")["absent"]:
-        if all(fields.get(key) == value for key, value in rule.items() if key != "reason"):
-            return str(rule["reason"])
-    return ""
+    return str(common()["names"].get(thing, thing))
 
 
 def _merge(*parts: Fields) -> dict[str, Any]:
@@ -260,11 +256,6 @@ def _axis_value(axis: str, value: Any) -> dict[str, Any]:
     return {"id": identity, "label": label, **({table: {key: value}} if table else {axis: value})}
 
 
-@cache
-def _file_names() -> tuple[str, ...]:
-    return tuple(sorted(path.name for path in _DATA.iterdir() if path.name[:2].isdigit()))
-
-
-@cache
-def _read_toml(name: str) -> dict[str, Any]:
+def read_toml(name: str) -> dict[str, Any]:
+    """Read a file of the folder data."""
     return tomllib.loads((_DATA / name).read_text(encoding="utf-8"))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -64,27 +63,92 @@ class Source:
 
 
 @dataclass(frozen=True)
-class _Keyed(ABC):
-    """Base of all cells."""
+class Cell:
+    """A computation, completely determined by its fields.
 
-    kind: ClassVar[str]
+    Args:
+        kind: "statistics": the sizes of a clean graph. "poison": an attack. "sanitation": a poisoned graph cleaned by
+            a sanitizer. "pruning": cleaned with knowledge of the planted edges. "accuracy": a trained classifier.
+        graph: the input: a clean graph, or the graph of another cell.
+        method: name of the attack, sanitizer or classifier. The attack "none" is the clean graph and "published" is
+            Pro-GNN's file; neither is computed.
+        amount: of a poison, flips as a share of the clean graph's edges (Nettack: flips per target); of a sanitation,
+            the budget; of a pruning, removed edges as a share of the planted ones.
+        settings: the method's non-default settings.
+        seed: seed of the method; a pruning with a larger amount removes a superset.
+        hits: of a pruning, the share of removed edges that are planted; the others are drawn from the clean edges.
+        nodes: of an accuracy, "test" nodes or the attack's "targets".
+    """
+
+    kind: str
+    graph: Source | Cell
+    method: str
+    amount: float = 0.0
+    settings: Settings = ()
+    seed: int = 0
+    hits: float = 1.0
+    nodes: str = "test"
 
     def __post_init__(self) -> None:
         """Normalize numbers and settings, so that equal computations have equal keys."""
-        for part in fields(self):
-            value = getattr(self, part.name)
-            if part.type == "float":
-                object.__setattr__(self, part.name, round(float(value), 10))
-            elif part.type == "Settings":
-                object.__setattr__(self, part.name, tuple(sorted(value)))
+        object.__setattr__(self, "amount", round(float(self.amount), 10))
+        object.__setattr__(self, "hits", round(float(self.hits), 10))
+        object.__setattr__(self, "settings", tuple(sorted(self.settings)))
 
-    @abstractmethod
-    def document(self) -> dict[str, Any]:
-        """Everything that determines the results, as JSON values; methods with all their settings."""
+    @property
+    def source(self) -> Source:
+        return self.graph if isinstance(self.graph, Source) else self.graph.source
+
+    @property
+    def poison(self) -> Cell:
+        return self if isinstance(self.graph, Source) else self.graph.poison
+
+    @property
+    def computed(self) -> bool:
+        return self.method not in ("none", "published")
+
+    @property
+    def full_run(self) -> Cell:
+        """The poison that is computed: for an attack that flips pairs in order, the one run that contains all powers.
+
+        Nettack runs once per power: if a target's turn passes without a flip, the first flips of five rounds are not
+        those of four.
+        """
+        ordered = self.computed and self.method != "nettack" and ATTACKS[self.method].kind.ordered
+        return replace(self, amount=max(self.amount, LARGEST_POWER)) if ordered else self
 
     def inputs(self) -> tuple[Cell, ...]:
         """The cells whose arrays this cell needs."""
-        return ()
+        if isinstance(self.graph, Source):
+            return ()
+        if self.graph.kind == "poison":
+            return (self.graph.full_run,) if self.graph.computed else ()
+        return (self.graph, *self.graph.inputs())
+
+    def document(self) -> dict[str, Any]:
+        """Everything that determines the results, as JSON values; methods with all their settings."""
+        seed = {"seed": self.seed}
+        if isinstance(self.graph, Cell):
+            match self.kind:
+                case "sanitation":
+                    method = _method(SANITIZERS, "sanitizer", self.method, self.settings)
+                    return {"poison": self.graph.document(), **method, "budget": self.amount, **seed}
+                case "pruning":
+                    return {"poison": self.graph.document(), "share": self.amount, "hits": self.hits, **seed}
+                case _:
+                    graph = {"kind": self.graph.kind, **self.graph.document()}
+                    return {
+                        "graph": graph,
+                        **_method(CLASSIFIERS, "classifier", self.method, self.settings),
+                        **seed,
+                        "nodes": self.nodes,
+                    }
+        source = {"source": asdict(self.graph)}
+        if self.kind == "statistics":
+            return source
+        if self.computed:
+            return {**source, **_method(ATTACKS, "attack", self.method, self.settings), "power": self.amount, **seed}
+        return {**source, "attack": self.method, **({} if self.method == "none" else {"power": self.amount})}
 
     @cached_property
     def text(self) -> str:
@@ -96,166 +160,50 @@ class _Keyed(ABC):
         """The beginning of the SHA-256 of the canonical JSON."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:24]
 
-
-@dataclass(frozen=True)
-class Statistics(_Keyed):
-    """The sizes of a data set."""
-
-    kind: ClassVar[str] = "statistics"
-    method: ClassVar[str] = "statistics"
-    seed: ClassVar[int] = 0
-    source: Source
-
-    @property
-    def poison(self) -> Poison:
-        return Poison(self.source)
-
-    def document(self) -> dict[str, Any]:
-        return {"source": asdict(self.source)}
-
     @property
     def label(self) -> str:
-        return self.source.label
+        """The name of the cell for people."""
+        settings = " ".join(f"{key}={value}" for key, value in self.settings)
+        method = f"{self.method} ({settings})" if settings else self.method
+        match self.kind:
+            case "statistics":
+                return self.graph.label
+            case "poison" if self.method == "none":
+                return f"{self.graph.label}, clean"
+            case "poison":
+                power = f"{self.amount:g} flips" if self.method == "nettack" else f"{self.amount:.0%}"
+                return f"{self.graph.label}, {method} {power}"
+            case "sanitation":
+                return f"{self.graph.label} | {method} {self.amount:.0%} seed {self.seed}"
+            case "pruning":
+                planted = f"of these planted {self.hits:.0%}"
+                return f"{self.graph.label} | pruned {self.amount:.0%}, {planted} seed {self.seed}"
+            case _:
+                nodes = "" if self.nodes == "test" else f" on {self.nodes}"
+                return f"{self.graph.label} | {method}{nodes} seed {self.seed}"
 
 
-@dataclass(frozen=True)
-class Poison(_Keyed):
-    """A poisoned graph. "none" is the clean graph and "published" is Pro-GNN's file; neither is computed.
-
-    Args:
-        source: the clean graph.
-        method: name of the attack.
-        power: flips as a share of the clean graph's edges; for Nettack, flips per target.
-        settings: the attack's non-default settings.
-        seed: the attack's seed.
-    """
-
-    kind: ClassVar[str] = "poison"
-    source: Source
-    method: str = "none"
-    power: float = 0.0
-    settings: Settings = ()
-    seed: int = 0
-
-    @property
-    def poison(self) -> Poison:
-        return self
-
-    @property
-    def computed(self) -> bool:
-        return self.method not in ("none", "published")
-
-    @property
-    def full_run(self) -> Poison:
-        """The cell that is computed: for an attack that flips pairs in order, the one run that contains all powers.
-
-        Nettack runs once per power: if a target's turn passes without a flip, the first flips of five rounds are not
-        those of four.
-        """
-        ordered = self.computed and self.method != "nettack" and ATTACKS[self.method].kind.ordered
-        return replace(self, power=max(self.power, LARGEST_POWER)) if ordered else self
-
-    def document(self) -> dict[str, Any]:
-        known: dict[str, Any] = {"source": asdict(self.source), "attack": self.method}
-        if self.computed:
-            known |= {**_settings_and_edition(ATTACKS, self.method, self.settings), "seed": self.seed}
-        return known if self.method == "none" else {**known, "power": self.power}
-
-    @property
-    def label(self) -> str:
-        if self.method == "none":
-            return f"{self.source.label}, clean"
-        power = f"{self.power:g} flips" if self.method == "nettack" else f"{self.power:.0%}"
-        return f"{self.source.label}, {_method_label(self)} {power}"
+def poison(source: Source, method: str = "none", power: float = 0.0, settings: Settings = (), seed: int = 0) -> Cell:
+    return Cell("poison", source, method, power, settings, seed)
 
 
-@dataclass(frozen=True)
-class _OnGraph(_Keyed):
-    """A cell that works on the graph of another cell."""
-
-    graph: Poison | Sanitation | Pruning
-
-    @property
-    def source(self) -> Source:
-        return self.graph.source
-
-    @property
-    def poison(self) -> Poison:
-        return self.graph.poison
-
-    def inputs(self) -> tuple[Cell, ...]:
-        if isinstance(self.graph, Poison):
-            return (self.graph.full_run,) if self.graph.computed else ()
-        return (self.graph, *self.graph.inputs())
+def sanitation(graph: Cell, method: str, budget: float = 0.1, settings: Settings = (), seed: int = 0) -> Cell:
+    return Cell("sanitation", graph, method, budget, settings, seed)
 
 
-@dataclass(frozen=True)
-class Sanitation(_OnGraph):
-    """A poisoned graph cleaned by a sanitizer."""
-
-    kind: ClassVar[str] = "sanitation"
-    method: str
-    budget: float = 0.1
-    settings: Settings = ()
-    seed: int = 0
-
-    def document(self) -> dict[str, Any]:
-        method = _settings_and_edition(SANITIZERS, self.method, self.settings)
-        about = {"poison": self.graph.document(), "sanitizer": self.method, **method}
-        return {**about, "budget": self.budget, "seed": self.seed}
-
-    @property
-    def label(self) -> str:
-        return f"{self.graph.label} | {_method_label(self)} {self.budget:.0%} seed {self.seed}"
+def pruning(graph: Cell, share: float = 1.0, hits: float = 1.0, seed: int = 0) -> Cell:
+    return Cell("pruning", graph, "pruning", share, seed=seed, hits=hits)
 
 
-@dataclass(frozen=True)
-class Pruning(_OnGraph):
-    """A poisoned graph cleaned with knowledge of the planted edges, at a chosen precision.
-
-    Args:
-        graph: the poisoned graph.
-        share: number of removed edges as a share of the planted ones.
-        hits: share of the removed edges that are planted; the others are drawn from the clean edges.
-        seed: seed of the order; a larger share removes a superset.
-    """
-
-    kind: ClassVar[str] = "pruning"
-    method: ClassVar[str] = "pruning"
-    share: float = 1.0
-    hits: float = 1.0
-    seed: int = 0
-
-    def document(self) -> dict[str, Any]:
-        return {"poison": self.graph.document(), "share": self.share, "hits": self.hits, "seed": self.seed}
-
-    @property
-    def label(self) -> str:
-        return f"{self.graph.label} | pruned {self.share:.0%}, of these planted {self.hits:.0%} seed {self.seed}"
+def accuracy(graph: Cell, method: str, settings: Settings = (), seed: int = 0, nodes: str = "test") -> Cell:
+    return Cell("accuracy", graph, method, 0.0, settings, seed, nodes=nodes)
 
 
-@dataclass(frozen=True)
-class Accuracy(_OnGraph):
-    """The accuracy of a classifier on the test nodes, or on the attack's targets."""
-
-    kind: ClassVar[str] = "accuracy"
-    method: str
-    settings: Settings = ()
-    seed: int = 0
-    nodes: str = "test"
-
-    def document(self) -> dict[str, Any]:
-        method = _settings_and_edition(CLASSIFIERS, self.method, self.settings)
-        graph = {"kind": self.graph.kind, **self.graph.document()}
-        return {"graph": graph, "classifier": self.method, **method, "seed": self.seed, "nodes": self.nodes}
-
-    @property
-    def label(self) -> str:
-        nodes = "" if self.nodes == "test" else f" on {self.nodes}"
-        return f"{self.graph.label} | {_method_label(self)}{nodes} seed {self.seed}"
-
-
-Cell = Statistics | Poison | Sanitation | Pruning | Accuracy
+@lru_cache(maxsize=4096)
+def _method(registry: Registry[Any], role: str, name: str, settings: Settings) -> dict[str, Any]:
+    """A method by name, with all its settings and its edition."""
+    made = registry.make(name, **dict(settings))
+    return {role: name, "settings": made.settings(), "edition": EDITIONS.get(name, 1)}
 
 
 def expand_cells(fields: Fields) -> tuple[Cell, ...]:
@@ -268,53 +216,36 @@ def expand_cells(fields: Fields) -> tuple[Cell, ...]:
     unknown = set(fields) - FIELDS
     if unknown:
         raise InputError(f"unknown field {min(unknown)!r} in an experiment; the fields are {', '.join(sorted(FIELDS))}")
-    measure = fields.get("measure")
-    if measure not in MEASURES:
-        raise InputError(f"unknown measure {measure!r}; the measures are {', '.join(MEASURES)}")
+    if fields.get("measure") not in MEASURES:
+        raise InputError(f"unknown measure {fields.get('measure')!r}; the measures are {', '.join(MEASURES)}")
     return tuple(_expand(fields, seed) for seed in range(fields.get("seeds", 1)))
 
 
 def _expand(fields: Fields, seed: int) -> Cell:
-    source = Source(fields["data"], fields.get("split", "authors"))
+    """The cell of one seed. Classifier seeds share sanitation seeds (3 by default)."""
+    source, measure = Source(fields["data"], fields.get("split", "authors")), fields["measure"]
+
+    def settings(name: str) -> Settings:
+        return tuple(fields.get(name, {}).items())
+
     if source.split == "random *":  # one split per seed, with seed 0 for the methods
         source, seed = Source(source.data, f"random {seed}"), 0
-    if fields["measure"] in SIZES:
-        return Statistics(source)
-    graph = _expand_graph(fields, source, seed)
-    if fields["measure"] in SCORES:
-        if isinstance(graph, Poison):
-            raise InputError(f"{fields['measure']} needs a sanitizer")
+    if measure in SIZES:
+        return Cell("statistics", source, "statistics")
+    graph = poison(source)
+    power = fields.get("flips", fields.get("power", 0.0))
+    if power and fields.get("attack", "none") != "none":
+        graph = poison(source, fields["attack"], power, settings("attack_settings"))
+    if "prune" in fields and graph.method != "none":
+        graph = pruning(graph, **fields["prune"], seed=seed % fields.get("prune_seeds", 1000))
+    elif "sanitizer" in fields:
+        seeds, budget = fields.get("sanitizer_seeds", 3), fields.get("budget", 0.1)
+        graph = sanitation(graph, fields["sanitizer"], budget, settings("settings"), seed % seeds)
+    if measure in SCORES:
+        if graph.kind == "poison":
+            raise InputError(f"{measure} needs a sanitizer")
         return graph
     nodes = fields.get("nodes", "test")
     if fields["classifier"] in EDGE_BLIND and nodes == "test":
-        graph = Poison(source)
-    return Accuracy(graph, fields["classifier"], _settings(fields, "classifier_settings"), seed, nodes)
-
-
-def _expand_graph(fields: Fields, source: Source, seed: int) -> Poison | Pruning | Sanitation:
-    """The graph that is measured. Classifier seeds share sanitation seeds (3 by default)."""
-    power = fields.get("flips", fields.get("power", 0.0))
-    poison = Poison(source)
-    if power and fields.get("attack", "none") != "none":
-        poison = Poison(source, fields["attack"], power, _settings(fields, "attack_settings"))
-    if "prune" in fields and poison.method != "none":
-        return Pruning(poison, **fields["prune"], seed=seed % fields.get("prune_seeds", 1000))
-    if "sanitizer" not in fields:
-        return poison
-    seed = seed % fields.get("sanitizer_seeds", 3)
-    return Sanitation(poison, fields["sanitizer"], fields.get("budget", 0.1), _settings(fields, "settings"), seed)
-
-
-def _settings(fields: Fields, name: str) -> Settings:
-    return tuple(sorted(fields.get(name, {}).items()))
-
-
-def _method_label(cell: Poison | Sanitation | Accuracy) -> str:
-    settings = " ".join(f"{key}={value}" for key, value in cell.settings)
-    return f"{cell.method} ({settings})" if settings else cell.method
-
-
-@lru_cache(maxsize=4096)
-def _settings_and_edition(registry: Registry[Any], name: str, settings: Settings) -> dict[str, Any]:
-    """All settings of a method, and its edition."""
-    return {"settings": registry.make(name, **dict(settings)).settings(), "edition": EDITIONS.get(name, 1)}
+        graph = poison(source)
+    return accuracy(graph, fields["classifier"], settings("classifier_settings"), seed, nodes)

@@ -1,25 +1,106 @@
-"""Computes one cell: a graph in, numbers and arrays out. Runs in a worker, without the store."""
+"""Computes one cell: a graph in, numbers and arrays out. Workers run `run_task`, without the store."""
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 import torch
 
+from focusedcleaner import datasets
 from focusedcleaner.attacks import Nettack, attack
+from focusedcleaner.attacks.base import added_and_removed
+from focusedcleaner.budget import edges_allowed
 from focusedcleaner.classifiers import GCN, classifier
+from focusedcleaner.datasets.published import DATA, cache_folder, data_folder
 from focusedcleaner.errors import InputError
-from focusedcleaner.experiments.cells import Accuracy, Cell, CellResult, Poison, Pruning, Sanitation, Statistics
-from focusedcleaner.experiments.graphs import ArraysOf, cell_graph, clean_graph
-from focusedcleaner.graph import Graph, IntArray
+from focusedcleaner.experiments.catalogue import read_toml
+from focusedcleaner.experiments.cells import SYNTHETIC, Arrays, Cell, CellResult, Source
+from focusedcleaner.graph import Graph, IntArray, Split
+from focusedcleaner.io import load_adjacency, load_split
+from focusedcleaner.io.convert import from_scipy
+from focusedcleaner.io.disk import checksum
 from focusedcleaner.sanitizers import sanitizer
 from focusedcleaner.scoring import score
 
+ArraysOf = Callable[[Cell], Arrays]
+"""Returns the arrays of a computed cell."""
 BEST, WORST, OTHERS = 10, 10, 20
 """Nettack's targets: numbers of nodes with the largest margin, with the smallest, and of others."""
+_SPLITS = {"authors": "authors/{}_splits.json", "prognn": "prognn/{}_prognn_splits.json"}
+_ORIGIN = {"authors": "the FocusedCleaner authors' repository", "prognn": "github.com/ChandlerBang/Pro-GNN"}
+
+
+def cell_graph(cell: Cell, arrays: ArraysOf) -> Graph:
+    """The graph that an attack or a sanitation produced."""
+    if isinstance(cell.graph, Cell):
+        changes = arrays(cell)
+        graph = cell_graph(cell.graph, arrays).without_edges(changes["removed"])
+        return graph.with_edges(changes["added"]) if len(changes.get("added", ())) else graph
+    clean = clean_graph(cell.source)
+    if not cell.computed:
+        return clean if cell.method == "none" else published_graph(cell)
+    flips = arrays(cell.full_run)["flips"].astype("int64").reshape(-1, 2)
+    if cell.full_run != cell:
+        flips = flips[: edges_allowed(cell.amount, clean.num_edges, what="power")]
+    added, removed = added_and_removed(clean, flips)
+    return clean.without_edges(removed).with_edges(added)
+
+
+@lru_cache(maxsize=64)
+def clean_graph(source: Source) -> Graph:
+    """The clean graph with its split.
+
+    >>> clean_graph(Source("synthetic-100", "random 0")).split.train[:3]
+    array([ 5, 20, 36])
+    """
+    graph = _without_split(source.data)
+    kind, _, number = source.split.partition(" ")
+    if kind == "random":
+        assert graph.labels is not None
+        return graph.with_split(Split.random(graph.labels, seed=int(number or 0)))
+    if kind not in _SPLITS:
+        raise InputError(f"there is no split {source.split!r}; the splits are authors, prognn and random NUMBER")
+    path = _published_file(_SPLITS[kind].format(source.data), _ORIGIN[kind])
+    return graph.with_split(load_split(path, num_nodes=graph.num_nodes))
+
+
+@lru_cache(maxsize=32)
+def published_graph(poison: Cell) -> Graph:
+    """The graph that Pro-GNN's authors poisoned with METTACK."""
+    clean, data = clean_graph(poison.source), poison.source.data
+    path = _published_file(f"prognn/{data}_meta_adj_{poison.amount:g}.npz", _ORIGIN["prognn"])
+    poisoned = from_scipy(load_adjacency(path), attributes=clean.attributes, labels=clean.labels, split=clean.split)
+    if poisoned.num_nodes != clean.num_nodes:
+        raise InputError(f"{path}: has {poisoned.num_nodes:,} nodes, but {data} has {clean.num_nodes:,}")
+    return poisoned
+
+
+@lru_cache(maxsize=8)
+def _without_split(data: str) -> Graph:
+    if not data.startswith(SYNTHETIC):
+        return datasets.load(data)
+    size = data.removeprefix(SYNTHETIC)
+    if not size.isdecimal() or int(size) < 50:
+        raise InputError(f"a synthetic data set is named {SYNTHETIC}300, with at least 50 nodes, not {data!r}")
+    return datasets.synthetic(int(size), homophily=0.85, seed=0, with_split=False).largest_component()
+
+
+def _published_file(name: str, origin: str) -> Path:
+    """A file in the data folder or in the cache, with its checksum verified; it is not downloaded."""
+    paths = [folder / name for folder in (data_folder(), cache_folder()) if folder is not None]
+    path = next(filter(Path.is_file, paths), None)
+    if path is None:
+        searched = f"neither in the folder {DATA} nor in the cache {cache_folder()}"
+        raise InputError(f"{name} is {searched}: get it from {origin}")
+    if checksum(path) != read_toml("files.toml")["sha256"].get(name):
+        raise InputError(f"{path} is not the published file: its SHA-256 differs")
+    return path
 
 
 @dataclass(frozen=True)
@@ -29,32 +110,30 @@ class Task:
     Args:
         cell: the cell to compute.
         graph: the input of the method.
-        clean: the clean graph's edges, if the result is scored.
+        clean: the clean graph's edges, for scoring only.
         targets: the nodes to evaluate, if they are not the test nodes.
     """
 
     cell: Cell
     graph: Graph
-    clean: IntArray | None = None
+    clean: Graph
     targets: IntArray | None = None
 
 
 def make_task(cell: Cell, arrays: ArraysOf) -> Task:
     """Collect a cell's inputs."""
     clean = clean_graph(cell.source)
-    if isinstance(cell, Sanitation | Pruning):
-        return Task(cell, cell_graph(cell.graph, arrays), clean=clean.edges)
-    if isinstance(cell, Accuracy):
-        targets = arrays(cell.poison.full_run).get("targets") if cell.nodes == "targets" else None
-        return Task(cell, cell_graph(cell.graph, arrays), targets=targets)
-    return Task(cell, clean)
+    graph = cell_graph(cell.graph, arrays) if isinstance(cell.graph, Cell) else clean
+    targets = arrays(cell.poison.full_run).get("targets") if cell.nodes == "targets" else None
+    return Task(cell, graph, Graph(clean.num_nodes, clean.edges), targets)
 
 
 def run_task(task: Task) -> CellResult:
     """Compute a cell. An exception becomes the result's error, so that one cell cannot stop the others."""
     start = time.perf_counter()
+    compute = {"statistics": _statistics, "poison": _poison, "sanitation": _sanitation, "pruning": _pruning}
     try:
-        result = _compute(task)
+        result = compute.get(task.cell.kind, _accuracy)(task)
     except Exception as error:  # noqa: BLE001
         text = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         return CellResult({}, error=" ".join(text.split())[:500])
@@ -62,57 +141,31 @@ def run_task(task: Task) -> CellResult:
     return replace(result, values=values, seconds=round(time.perf_counter() - start, 2))
 
 
-def _compute(task: Task) -> CellResult:
-    cell, graph = task.cell, task.graph
-    match cell:
-        case Statistics():
-            sizes = {"nodes": graph.num_nodes, "edges": graph.num_edges, "classes": len(np.unique(graph.known_labels))}
-            return CellResult({**sizes, "attributes": graph.num_attributes, "homophily": graph.homophily})
-        case Poison():
-            return _poison(cell, graph)
-        case Sanitation():
-            cleaned = sanitizer(cell.method, **dict(cell.settings)).sanitize(graph, cell.budget, seed=cell.seed)
-            added = cleaned.graph.added_edges(graph)
-            values = {**_scores(task, cleaned.removed), "added": len(added)}
-            return CellResult(values, arrays={"removed": cleaned.removed, "added": added})
-        case Pruning():
-            removed = _pruned(cell, task)
-            return CellResult(_scores(task, removed), arrays={"removed": removed})
-        case Accuracy():
-            return CellResult({"accuracy": _accuracy(cell, task)})
+def _rounded(value: float | int | None) -> float | int | None:
+    """Five decimals; None if not finite."""
+    if isinstance(value, float):
+        return round(value, 5) if math.isfinite(value) else None
+    return value
 
 
-def _poison(cell: Poison, graph: Graph) -> CellResult:
-    arrays = {}
+def _statistics(task: Task) -> CellResult:
+    graph = task.graph
+    sizes = {"nodes": graph.num_nodes, "edges": graph.num_edges, "classes": len(np.unique(graph.known_labels))}
+    return CellResult({**sizes, "attributes": graph.num_attributes, "homophily": graph.homophily})
+
+
+def _poison(task: Task) -> CellResult:
+    cell, graph, arrays = task.cell, task.graph, {}
     if cell.method == "nettack":
-        targets, flips = nettack_targets(graph, seed=cell.seed), int(cell.power)
+        targets, flips = nettack_targets(graph, seed=cell.seed), int(cell.amount)
         arrays["targets"] = targets
         nettack = Nettack(**dict(cell.settings), targets=tuple(targets.tolist()), per_target=flips)  # type: ignore[arg-type]
         poisoned = nettack.poison(graph, len(targets) * flips, seed=cell.seed)
     else:
-        poisoned = attack(cell.method, **dict(cell.settings)).poison(graph, cell.power, seed=cell.seed)
+        poisoned = attack(cell.method, **dict(cell.settings)).poison(graph, cell.amount, seed=cell.seed)
     added, removed = poisoned.added, poisoned.removed
     arrays["flips"] = np.concatenate([added, removed]) if poisoned.flips is None else poisoned.flips
     return CellResult({"added": len(added), "deleted": len(removed)}, arrays=arrays)
-
-
-def _pruned(cell: Pruning, task: Task) -> IntArray:
-    """The edges that a pruning removes."""
-    genuine = _clean(task).has_edges(task.graph.edges)
-    rng = np.random.default_rng(cell.seed)
-    planted, others = rng.permutation(np.flatnonzero(~genuine)), rng.permutation(np.flatnonzero(genuine))
-    total = round(cell.share * len(planted))
-    hits = round(cell.hits * total)
-    return task.graph.edges[np.concatenate([planted[:hits], others[: total - hits]])]
-
-
-def _accuracy(cell: Accuracy, task: Task) -> float:
-    model = classifier(cell.method, **dict(cell.settings)).fit(task.graph, seed=cell.seed)
-    if cell.nodes == "test":
-        return model.accuracy(task.graph)
-    if task.targets is None or task.graph.labels is None:
-        raise InputError("there are no targets: accuracy on targets requires nettack")
-    return float((model.predict(task.graph)[task.targets] == task.graph.labels[task.targets]).mean())
 
 
 def nettack_targets(graph: Graph, *, seed: int = 0) -> IntArray:
@@ -135,28 +188,43 @@ def nettack_targets(graph: Graph, *, seed: int = 0) -> IntArray:
     others[rows, labels] = -np.inf
     margin = probabilities[nodes, labels] - others.max(axis=1)
     order = np.argsort(-margin, kind="stable")
-    correct = nodes[order[margin[order] > 0]]
-    if len(correct) < BEST + WORST + OTHERS:
-        needed = BEST + WORST + OTHERS
+    correct, needed = nodes[order[margin[order] > 0]], BEST + WORST + OTHERS
+    if len(correct) < needed:
         raise InputError(f"a GCN classifies {len(correct)} test nodes correctly, but {needed} targets are needed")
     middle = np.random.default_rng(seed).choice(correct[BEST:-WORST], OTHERS, replace=False)
     return np.concatenate([correct[:BEST], correct[-WORST:], np.sort(middle)])
 
 
+def _sanitation(task: Task) -> CellResult:
+    cell = task.cell
+    cleaned = sanitizer(cell.method, **dict(cell.settings)).sanitize(task.graph, cell.amount, seed=cell.seed)
+    added = cleaned.graph.added_edges(task.graph)
+    values = {**_scores(task, cleaned.removed), "added": len(added)}
+    return CellResult(values, arrays={"removed": cleaned.removed, "added": added})
+
+
+def _pruning(task: Task) -> CellResult:
+    genuine = task.clean.has_edges(task.graph.edges)
+    rng = np.random.default_rng(task.cell.seed)
+    planted, others = rng.permutation(np.flatnonzero(~genuine)), rng.permutation(np.flatnonzero(genuine))
+    total = round(task.cell.amount * len(planted))
+    hits = round(task.cell.hits * total)
+    removed = task.graph.edges[np.concatenate([planted[:hits], others[: total - hits]])]
+    return CellResult(_scores(task, removed), arrays={"removed": removed})
+
+
 def _scores(task: Task, removed: IntArray) -> dict[str, float | int | None]:
-    scores = score(removed, poisoned=task.graph, clean=_clean(task))
+    scores = score(removed, poisoned=task.graph, clean=task.clean)
     share = scores.removed / task.graph.num_edges
     counts = {"planted": scores.attacked, "removed": scores.removed, "removed_share": share}
     return {**counts, "esr": scores.esr, "f1": scores.f1, "cr": scores.cr, "oracle_esr": scores.oracle_esr}
 
 
-def _clean(task: Task) -> Graph:
-    assert task.clean is not None
-    return Graph(task.graph.num_nodes, task.clean)
-
-
-def _rounded(value: float | int | None) -> float | int | None:
-    """Five decimals; None if not finite."""
-    if isinstance(value, float):
-        return round(value, 5) if math.isfinite(value) else None
-    return value
+def _accuracy(task: Task) -> CellResult:
+    cell, graph, targets = task.cell, task.graph, task.targets
+    model = classifier(cell.method, **dict(cell.settings)).fit(graph, seed=cell.seed)
+    if cell.nodes == "test":
+        return CellResult({"accuracy": model.accuracy(graph)})
+    if targets is None or graph.labels is None:
+        raise InputError("there are no targets: accuracy on targets requires nettack")
+    return CellResult({"accuracy": float((model.predict(graph)[targets] == graph.labels[targets]).mean())})

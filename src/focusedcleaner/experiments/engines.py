@@ -24,12 +24,8 @@ from focusedcleaner.experiments.compute import Task, run_task
 RETRIES = 2
 """How often a task is repeated after its worker died."""
 LOOPBACK = "127.0.0.1"
-TIMEOUT = 5.0
-"""Seconds to wait for an answer from a cluster's address."""
 _WORKER_ENVIRONMENT = {
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
+    **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"),
     # glibc keeps freed memory for the next matrix, instead of returning it to the system.
     "MALLOC_MMAP_THRESHOLD_": str(2**30),
     "MALLOC_TRIM_THRESHOLD_": str(2**32),
@@ -61,7 +57,6 @@ class Engine:
 
     def close(self) -> None:
         """Stop at once and drop running tasks."""
-        self._tasks = []
 
 
 class Processes(Engine):
@@ -135,12 +130,12 @@ def _exit_with_runner() -> None:
 @contextmanager
 def _worker_environment() -> Iterator[None]:
     """Set the environment that a starting worker inherits; libraries read it when they are loaded."""
-    before = {name: os.environ[name] for name in _WORKER_ENVIRONMENT if name in os.environ}
+    before = dict(os.environ)
     os.environ.update(_WORKER_ENVIRONMENT)
     try:
         yield
     finally:
-        for name in _WORKER_ENVIRONMENT:
+        for name in _WORKER_ENVIRONMENT.keys() - before:
             del os.environ[name]
         os.environ.update(before)
 
@@ -208,6 +203,6 @@ def check_reachable(address: str) -> None:
     if not host or not port.isdecimal():
         raise InputError(f"--address must be host:port, not {address!r}")
     try:
-        socket.create_connection((host, int(port)), timeout=TIMEOUT).close()
+        socket.create_connection((host, int(port)), timeout=5.0).close()
     except OSError as error:
         raise InputError(f"no Ray cluster at {address}: {error.strerror or error}") from None

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from focusedcleaner.errors import MissingExtra
-from focusedcleaner.experiments.catalogue import Experiment, Header, Panel
+from focusedcleaner.experiments.catalogue import Experiment, Panel, common
 from focusedcleaner.experiments.tables import Entries
 
 if TYPE_CHECKING:
@@ -20,20 +20,6 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 REFERENCES = ("oracle", "clean")
 """Rows that are a bound or a baseline, drawn as a thin dashed line."""
 PAPER = "the paper's, hollow"
-_STYLE = {
-    "font.size": 8,
-    "axes.titlesize": 9,
-    "axes.labelsize": 8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#E6E6E6",
-    "grid.linewidth": 0.6,
-    "lines.linewidth": 1.3,
-    "lines.markersize": 4,
-    "legend.frameon": False,
-    "svg.hashsalt": "focusedcleaner",
-}
 _NO_DATES = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
 
 
@@ -54,7 +40,7 @@ def draw(experiment: Experiment, entries: Entries) -> dict[str, bytes]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     images = {}
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(common()["figure_style"]):
         figure = _figure(experiment, entries)
         FigureCanvasAgg(figure)
         for suffix, metadata in _NO_DATES.items():
@@ -82,17 +68,13 @@ def _figure(experiment: Experiment, entries: Entries) -> Figure:
             plot.set_ylabel(experiment.y)
     for unused in grid[len(panels) :]:
         unused.set_visible(False)
-    _draw_legend(figure, grid[0], across)
+    handles, labels = grid[0].get_legend_handles_labels()
+    lines = dict(zip(labels, handles, strict=True))
+    if len(lines) > 1:  # one legend for all panels: the rows in their order, the paper's last
+        labels = sorted(lines, key=lambda label: label == PAPER)
+        handles, columns = [lines[label] for label in labels], min(len(lines), across + 1)
+        figure.legend(handles, labels, loc="outside lower center", ncols=columns)
     return figure
-
-
-def _draw_legend(figure: Figure, plot: Axes, across: int) -> None:
-    """One legend for all panels: the rows in their order, the paper's last."""
-    handles, labels = plot.get_legend_handles_labels()
-    by_label = dict(zip(labels, handles, strict=True))
-    lines = {label: by_label[label] for label in sorted(by_label, key=lambda label: label == PAPER)}
-    if len(lines) > 1:
-        figure.legend(list(lines.values()), list(lines), loc="outside lower center", ncols=min(len(lines), across + 1))
 
 
 def _draw_lines(plot: Axes, experiment: Experiment, panel: Panel, entries: Entries) -> None:
@@ -100,7 +82,10 @@ def _draw_lines(plot: Axes, experiment: Experiment, panel: Panel, entries: Entri
     drawn = [row for row in panel.rows if not experiment.draw or row.id in experiment.draw]
     for number, row in enumerate(drawn):
         line = [entries[panel.id, row.id, column.id] for column in panel.columns]
-        style = _row_style(row, number, markers=len(panel.columns) <= 20)
+        marker = MARKERS[number % len(MARKERS)] if len(panel.columns) <= 20 else ""
+        style: dict[str, Any] = {"color": COLOURS[number % len(COLOURS)], "marker": marker, "linestyle": "-"}
+        if row.id in REFERENCES:
+            style = {"color": "#555555", "linestyle": "--", "linewidth": 0.9, "marker": ""}
         xs = [x for x, entry in enumerate(line) if entry.values]
         means, deviations = [line[x].mean for x in xs], [line[x].deviation for x in xs]
         plot.plot(xs, means, label=row.label, **style)
@@ -112,13 +97,6 @@ def _draw_lines(plot: Axes, experiment: Experiment, panel: Panel, entries: Entri
             plot.plot(*zip(*paper, strict=True), label=PAPER, **hollow)
     step = next(step for step in (1, 2, 5, 10, 20, 50) if len(panel.columns) / step <= 7)
     plot.set_xticks(range(0, len(panel.columns), step), [column.label for column in panel.columns][::step])
-
-
-def _row_style(row: Header, number: int, *, markers: bool) -> dict[str, Any]:
-    if row.id in REFERENCES:
-        return {"color": "#555555", "linestyle": "--", "linewidth": 0.9, "marker": ""}
-    marker = MARKERS[number % len(MARKERS)] if markers else ""
-    return {"color": COLOURS[number % len(COLOURS)], "marker": marker, "linestyle": "-"}
 
 
 def _draw_heatmap(plot: Axes, experiment: Experiment, panel: Panel, entries: Entries) -> None:

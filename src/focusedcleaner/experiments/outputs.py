@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
-from focusedcleaner.experiments.catalogue import Experiment, introduction
+from focusedcleaner.experiments.catalogue import Experiment
 from focusedcleaner.experiments.cells import CellResult
-from focusedcleaner.experiments.claims import Verdict, verdicts
 from focusedcleaner.experiments.figures import draw
-from focusedcleaner.experiments.tables import Entries, csv_text, fill_tables, markdown, rich_tables
+from focusedcleaner.experiments.tables import Entries, Verdict, fill_tables, verdicts
 from focusedcleaner.io.disk import prefix_errors, write_files
+
+_TEMPLATES = Environment(
+    loader=PackageLoader("focusedcleaner.experiments", "data"),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
 
 
 def show(console: Console, experiment: Experiment, results: Mapping[str, CellResult]) -> None:
@@ -21,7 +35,15 @@ def show(console: Console, experiment: Experiment, results: Mapping[str, CellRes
     entries = fill_tables(experiment, results)
     console.print(Text(f"{experiment.title} ({experiment.where})", style="bold"))
     console.print("ours (the paper's; difference)\n", style="dim")
-    for table in rich_tables(experiment, entries):
+    for panel in experiment.panels:
+        table = Table("", title=panel.label, title_justify="left", title_style="bold", box=None, pad_edge=False)
+        for column in panel.shown_columns:
+            table.add_column(column.label, justify="right")
+        for row in panel.rows:
+            shown = [entries[panel.id, row.id, column.id] for column in panel.shown_columns]
+            texts = [entry.text if entry.values or entry.missing_reason else "–" for entry in shown]
+            comparisons = [(f" {entry.comparison}".rstrip(), "dim") for entry in shown]
+            table.add_row(row.label, *(Text.assemble(*both) for both in zip(texts, comparisons, strict=True)))
         console.print(table)
         console.print()
     for verdict in verdicts(experiment, entries):
@@ -50,64 +72,63 @@ def write_outputs(
         contents |= {stem.with_suffix(f".{suffix}"): image for suffix, image in images.items()}
         contents[stem.with_suffix(".csv")] = csv_text(entries).encode()
         if not with_page:
-            contents[stem.with_suffix(".md")] = _section(experiment, entries, "." if images else "").encode()
+            contents[stem.with_suffix(".md")] = Section(experiment, entries, "." if images else "").markdown().encode()
     if with_page:
         contents[folder.with_suffix(".md")] = page(experiments, results, folder.name, drawn).encode()
     write_files(contents)
     return list(contents)
 
 
+def csv_text(entries: Entries) -> str:
+    """One line per table cell; shares in percent."""
+    buffer = io.StringIO()
+    buffer.write("panel,row,column,measure,mean,standard_deviation,n,wanted,paper,difference,why\n")
+    writer = csv.writer(buffer, lineterminator="\n")
+    for entry in entries.values():
+        deviation = entry.deviation if len(entry.values) > 1 else math.nan
+        numbers = (entry.mean, deviation, entry.paper, entry.mean - entry.paper)
+        mean, deviation_, paper, difference = ("" if math.isnan(one) else f"{one:.3f}" for one in numbers)
+        about = (entry.panel.label, entry.row.label, entry.column.label, entry.measure, mean, deviation_)
+        why = "" if entry.values else entry.text
+        writer.writerow((*about, len(entry.values), len(entry.cells), paper, difference, why))
+    return buffer.getvalue()
+
+
+@dataclass(frozen=True)
+class Section:
+    """An experiment as the templates show it; ``figures`` is the folder of its figure, empty if it has none."""
+
+    experiment: Experiment
+    entries: Entries
+    figures: str = ""
+
+    @cached_property
+    def verdicts(self) -> list[Verdict]:
+        return verdicts(self.experiment, self.entries)
+
+    @property
+    def available(self) -> str:
+        """How many values are available."""
+        available = sum(len(entry.values) for entry in self.entries.values())
+        wanted = sum(len(entry.cells) for entry in self.entries.values() if not entry.missing_reason)
+        return f"{available:,} of {wanted:,}" if available < wanted else f"{available:,}"
+
+    @property
+    def held(self) -> str:
+        """How many claims hold everywhere."""
+        checked = [verdict for verdict in self.verdicts if verdict.checks]
+        if not checked:
+            return "not computed yet" if self.verdicts else ""
+        held, pending = sum(not verdict.failed for verdict in checked), len(self.verdicts) - len(checked)
+        return f"{held} of {len(checked)} hold everywhere" + (f", {pending} not computed yet" if pending else "")
+
+    def markdown(self) -> str:
+        """The section of the page: a table per panel, and the claims."""
+        return _TEMPLATES.get_template("section.md.j2").render(one=self)
+
+
 def page(experiments: Sequence[Experiment], results: Mapping[str, CellResult], folder: str, drawn: set[str]) -> str:
     """The page of all results, with links to the figures of ``drawn`` experiments in a folder beside the page."""
-    overview = ["| | experiment | where | values | claims |", "| ---: | --- | --- | ---: | --- |"]
-    sections, claims = [], []
-    for experiment in experiments:
-        entries = fill_tables(experiment, results)
-        found = verdicts(experiment, entries)
-        claims += [(experiment, verdict) for verdict in found]
-        sections.append(_section(experiment, entries, folder if experiment.name in drawn else ""))
-        about = f"| {experiment.number} | {experiment.title} | {experiment.where} |"
-        overview.append(f"{about} {_available(entries)} | {_summary(found)} |")
-    return "\n".join([introduction(), *overview, "", _differences(claims), *sections])
-
-
-def _section(experiment: Experiment, entries: Entries, figures: str) -> str:
-    """One experiment; ``figures`` is the folder of its figure, empty if it has none."""
-    lines = [f"## {experiment.number}. {experiment.title}", ""]
-    lines += [f"`focusedcleaner reproduce {experiment.name}` · {experiment.where}. {experiment.says}", ""]
-    lines += [experiment.note, ""] if experiment.note else []
-    lines += [f"![{experiment.title}]({figures}/{experiment.name}.svg)", ""] if figures else []
-    lines += [markdown(experiment, entries)]
-    claims = [f"- {verdict.text} *{verdict.summary}*" for verdict in verdicts(experiment, entries)]
-    return "\n".join([*lines, *claims, *([""] if claims else [])])
-
-
-def _available(entries: Entries) -> str:
-    """How many values are available."""
-    available = sum(len(entry.values) for entry in entries.values())
-    wanted = sum(len(entry.cells) for entry in entries.values() if not entry.missing_reason)
-    return f"{available:,} of {wanted:,}" if available < wanted else f"{available:,}"
-
-
-def _summary(found: Sequence[Verdict]) -> str:
-    """How many claims hold everywhere."""
-    checked = [verdict for verdict in found if verdict.checks]
-    if not checked:
-        return "not computed yet" if found else ""
-    held = sum(not verdict.failed for verdict in checked)
-    pending = f", {len(found) - len(checked)} not computed yet" if len(checked) < len(found) else ""
-    return f"{held} of {len(checked)} hold everywhere{pending}"
-
-
-def _differences(claims: Sequence[tuple[Experiment, Verdict]]) -> str:
-    """The claims that do not hold everywhere, with the figures and, if known, the reason."""
-    checked = sum(bool(verdict.checks) for _, verdict in claims)
-    lines = [f"{checked} of {len(claims)} claims could be checked so far."]
-    failed = [(experiment, verdict) for experiment, verdict in claims if verdict.failed]
-    lines[0] += " These do not hold everywhere:" if failed else " All of them hold everywhere."
-    lines += [""] if failed else []
-    for experiment, verdict in failed:
-        figures = "; ".join(f"{check.where}: {check.figures}" for check in verdict.failed)
-        why = f" {verdict.why}" if verdict.why else ""
-        lines.append(f"- *{experiment.title}.* {verdict.text} *{verdict.summary.capitalize()}*, not at {figures}.{why}")
-    return "\n".join(["## Where our results differ", "", *lines, ""])
+    sections = [Section(one, fill_tables(one, results), folder if one.name in drawn else "") for one in experiments]
+    claims = [verdict for section in sections for verdict in section.verdicts]
+    return _TEMPLATES.get_template("results.md.j2").render(sections=sections, claims=claims)

@@ -8,40 +8,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import mean
 
-from focusedcleaner.experiments.catalogue import Experiment
+from focusedcleaner.experiments.catalogue import Experiment, common
 from focusedcleaner.experiments.cells import Cell, CellResult
-from focusedcleaner.experiments.compute import make_task
+from focusedcleaner.experiments.compute import clean_graph, make_task, published_graph
 from focusedcleaner.experiments.engines import Engine
-from focusedcleaner.experiments.graphs import clean_graph, published_graph
 from focusedcleaner.experiments.store import Store
 
+Progress = Callable[[int, int, float], None]
 POLL = 2.0
 """Seconds between two looks at a cell that another runner is computing."""
 RENEW = 60.0
 """Seconds between two renewals of the claims in the store."""
 POWERS_FIRST = (0.0, 0.1, 0.25, 0.05, 0.2, 0.15)
 """The order in which attack powers are computed."""
-SECONDS = {
-    "mettack": 60.0,
-    "minmax": 20.0,
-    "nettack": 5.0,
-    "maskgvae": 20.0,
-    "lp": 5.0,
-    "cld": 3.5,
-    "gcn": 1.2,
-    "mlp": 0.7,
-    "sgc": 0.4,
-    "rgcn": 4.0,
-    "prognn": 12.0,
-    "median": 5.0,
-    "simpgcn": 5.0,
-    "gnnguard": 1.5,
-    "elastic": 5.0,
-    "air": 2.3,
-    "pruning": 0.2,
-    "statistics": 0.2,
-}
-"""Computing time on one core of methods that have not been timed; 3 s for all others."""
 
 
 def schedule(experiments: Iterable[Experiment], only: str = "") -> list[Cell]:
@@ -49,7 +28,7 @@ def schedule(experiments: Iterable[Experiment], only: str = "") -> list[Cell]:
     priorities: dict[str, tuple[tuple[int, int, int], Cell]] = {}
     for number, experiment in enumerate(experiments):
         for cell in experiment.cells():
-            power, split = cell.poison.power, cell.source.split
+            power, split = cell.poison.amount, cell.source.split
             rank = POWERS_FIRST.index(power) if power in POWERS_FIRST else len(POWERS_FIRST)
             split_seed = int(split.removeprefix("random ")) if split.startswith("random ") else 0
             priority = (max(cell.seed, split_seed), rank, number)
@@ -78,15 +57,18 @@ def missing_cells(cells: Iterable[Cell], results: Mapping[str, CellResult], with
 def estimate_seconds(
     missing: Mapping[str, Cell], cells: Iterable[Cell], results: Mapping[str, CellResult]
 ) -> dict[str, float]:
-    """The expected time of missing cells by key: the mean of the same method on the same data set, or else on any."""
+    """The expected time of missing cells by key: the mean of the same method on the same data set, or else on any.
+
+    Methods that have not been timed take the seconds in common.toml, or 3.
+    """
     times: dict[tuple[str, ...], list[float]] = {}
     computed = {one.key: one for cell in cells for one in (cell, *cell.inputs()) if one.key in results}
     for key, cell in computed.items():
         for group in _groups(cell):
             times.setdefault(group, []).append(results[key].seconds)
-    means = {group: mean(seconds) for group, seconds in times.items()}
+    means, untimed = {group: mean(seconds) for group, seconds in times.items()}, common()["seconds"]
     return {
-        key: next((means[group] for group in _groups(cell) if group in means), SECONDS.get(cell.method, 3.0))
+        key: next((means[group] for group in _groups(cell) if group in means), untimed.get(cell.method, 3.0))
         for key, cell in missing.items()
     }
 
@@ -115,12 +97,7 @@ class Runner:
     """
 
     def __init__(
-        self,
-        store: Store,
-        engine: Engine,
-        *,
-        on_progress: Callable[[int, int, float], None] | None = None,
-        seconds: float = math.inf,
+        self, store: Store, engine: Engine, *, on_progress: Progress | None = None, seconds: float = math.inf
     ) -> None:
         self.store, self.engine, self.on_progress = store, engine, on_progress
         self.deadline = time.monotonic() + seconds
@@ -142,7 +119,11 @@ class Runner:
         self._seconds = estimate_seconds(self._waiting, cells, results)
         renewed = time.monotonic()
         try:
-            _load_graphs(self._waiting.values())
+            # A missing file is reported before anything is computed.
+            for poison in sorted({cell.poison for cell in self._waiting.values()}, key=lambda poison: poison.label):
+                clean_graph(poison.source)
+                if poison.method == "published":
+                    published_graph(poison)
             while self._running or (self._waiting and time.monotonic() < self.deadline):
                 self._fill_slots()
                 if self._running:
@@ -169,19 +150,17 @@ class Runner:
             failed = next((needed[one] for one in needed if one in self._failed), None)
             if failed is not None:
                 self._finish(self._waiting.pop(key), CellResult({}, error=f"needs {failed.label}, which failed"))
-            elif self._ready.issuperset(needed) and self._poll_at.get(key, 0) < now:
-                self._start(cell)
-
-    def _start(self, cell: Cell) -> None:
-        if self.store.claim(cell):
-            self._running[cell.key] = self._waiting.pop(cell.key)
-            self.engine.start(make_task(cell, self.store.arrays))
-        elif cell.key in self.store.computed():
-            del self._waiting[cell.key]
-            self._ready.add(cell.key)
-            self._update_progress()
-        else:
-            self._poll_at[cell.key] = time.monotonic() + POLL
+            elif not self._ready.issuperset(needed) or now <= self._poll_at.get(key, 0):
+                continue
+            elif self.store.claim(cell):
+                self._running[key] = self._waiting.pop(key)
+                self.engine.start(make_task(cell, self.store.arrays))
+            elif key in self.store.computed():
+                del self._waiting[key]
+                self._ready.add(key)
+                self._update_progress()
+            else:  # another runner is computing it
+                self._poll_at[key] = now + POLL
 
     def _finish(self, cell: Cell, result: CellResult) -> None:
         if result.error:
@@ -202,11 +181,3 @@ class Runner:
             pace = self._taken / self._expected if self._expected else 1.0
             seconds_left = pace * sum(self._seconds[key] for key in remaining) / self.engine.slots
             self.on_progress(total - len(remaining), total, seconds_left)
-
-
-def _load_graphs(cells: Iterable[Cell]) -> None:
-    """Load the data sets and published graphs, so that a missing file is reported before anything is computed."""
-    for poison in sorted({cell.poison for cell in cells}, key=lambda poison: poison.label):
-        clean_graph(poison.source)
-        if poison.method == "published":
-            published_graph(poison)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import errno
 import io
 import json
 import os
@@ -64,19 +63,16 @@ class Store:
             self.database = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None)
             found = self.database.execute("PRAGMA user_version").fetchone()[0]
             if found not in (0, FORMAT):
-                self.close()
+                self.database.close()
                 raise InputError(f"{self.path} has format {found}, not {FORMAT}: choose another folder with --store")
             self.database.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")
             self.database.execute(f"PRAGMA user_version={FORMAT}")
-
-    def close(self) -> None:
-        self.database.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self.database.close()
 
     def results(self) -> dict[str, CellResult]:
         """All results by key, without arrays."""
@@ -101,9 +97,7 @@ class Store:
         about = (cell.key, cell.kind, cell.source.data, cell.method, cell.text, json.dumps(dict(result.values)))
         arrays = npz_bytes(_with_integers(result.arrays, np.int32)) if result.arrays else None
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        versions = " ".join(
-            f"{package} {version(package)}" for package in ("focusedcleaner", "torch", "numpy", "scipy")
-        )
+        versions = " ".join(f"{name} {version(name)}" for name in ("focusedcleaner", "torch", "numpy", "scipy"))
         row = (*about, arrays, result.seconds, now, versions)
         with self._transaction():
             self._query("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *row)
@@ -155,15 +149,14 @@ def _owner() -> tuple[str, int]:
 
 def _is_valid(host: str, pid: int, until: float) -> bool:
     """Whether a claim still counts: it has not expired and, on this machine, its process is alive."""
-    if time.time() >= until:
-        return False
-    if host != socket.gethostname():
-        return True
-    try:
-        os.kill(pid, 0)
-    except OSError as error:
-        return error.errno == errno.EPERM  # the process belongs to another user
-    return True
+    if host == socket.gethostname():
+        try:
+            os.kill(pid, 0)
+        except PermissionError:  # it belongs to another user
+            pass
+        except OSError:
+            return False
+    return time.time() < until
 
 
 def _with_integers(arrays: Arrays, integers: type) -> dict[str, Any]:
@@ -181,16 +174,10 @@ def read_csv(path: Path) -> dict[str, CellResult]:
     """Read a result file."""
     results = {}
     for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
-        key, seconds = row.pop("key"), float(row.pop("seconds"))
-        del row["cell"]
-        results[key] = CellResult({name: _number(text) for name, text in row.items()}, seconds)
+        key, _, *values, seconds = row.values()
+        numbers = [json.loads(text) if text else None for text in values]
+        results[key] = CellResult(dict(zip(list(row)[2:-1], numbers, strict=True)), float(seconds))
     return results
-
-
-def _number(text: str) -> float | int | None:
-    if not text:
-        return None
-    return int(text) if text.lstrip("-").isdecimal() else float(text)
 
 
 def write_csv(cells: Iterable[Cell], results: Mapping[str, CellResult], folder: Path = COMMITTED) -> int:
@@ -202,20 +189,19 @@ def write_csv(cells: Iterable[Cell], results: Mapping[str, CellResult], folder: 
     files: dict[Path, list[dict[str, Any]]] = {}
     for cell in sorted(cells, key=lambda cell: (cell.label, cell.key)):
         if cell.key in results:
-            about, result = {"key": cell.key, "cell": cell.label}, results[cell.key]
-            row = {**about, **result.values, "seconds": result.seconds}
+            values, seconds = results[cell.key].values, results[cell.key].seconds
+            row = {"key": cell.key, "cell": cell.label, **values, "seconds": seconds}
             files.setdefault(folder / f"{cell.kind}-{cell.source.data}.csv", []).append(row)
+    contents = {}
+    for path, rows in files.items():
+        buffer = io.StringIO()
+        writer = csv.DictWriter(buffer, list(rows[0]), extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        contents[path] = buffer.getvalue().encode()
     with prefix_errors(folder):
         folder.mkdir(exist_ok=True)
-    write_files({path: _csv_text(rows).encode() for path, rows in files.items()})
+    write_files(contents)
     for path in set(folder.glob("*.csv")) - set(files):
         path.unlink()
     return sum(map(len, files.values()))
-
-
-def _csv_text(rows: list[dict[str, Any]]) -> str:
-    buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, list(rows[0]), extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return buffer.getvalue()

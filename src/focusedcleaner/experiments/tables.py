@@ -1,24 +1,23 @@
-"""Tables: means over seeds beside the paper's figures, as Markdown, as CSV and for the terminal."""
+"""Tables: means over seeds beside the paper's figures, and the paper's claims checked against them."""
 
 from __future__ import annotations
 
-import csv
-import io
+import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from operator import attrgetter
 from statistics import mean, stdev
+from typing import Any
 
-from rich.table import Table
-from rich.text import Text
-
-from focusedcleaner.experiments.catalogue import Experiment, Header, Panel, TableCell
+from focusedcleaner.errors import InputError
+from focusedcleaner.experiments.catalogue import Experiment, Panel, TableCell
 from focusedcleaner.experiments.cells import SIZES, CellResult
 
 COUNTS = (*(size for size in SIZES if size != "homophily"), "planted", "removed")
 """Measures that are counts; all others are shares, shown in percent."""
-MANY_COLUMNS = 15
-"""Wider panels show every fifth column; the CSV has all."""
+RULES = ("order", "higher", "peaks", "reaches", "above", "equal")
+"""The field of a claim that says what is compared, see `_checks`."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +40,6 @@ class Entry(TableCell):
         return stdev(self.values) if len(self.values) > 1 else 0.0
 
     @property
-    def difference(self) -> float:
-        """Our mean minus the paper's figure."""
-        return self.mean - self.paper
-
-    @property
     def text(self) -> str:
         """Our mean, with ± for several seeds and with n if some are missing."""
         if not self.values:
@@ -62,7 +56,7 @@ class Entry(TableCell):
         if math.isnan(self.paper):
             return ""
         form = ",.0f" if self.measure in COUNTS else ".1f"
-        difference = f"; {self.difference:+{form}}" if self.values else ""
+        difference = f"; {self.mean - self.paper:+{form}}" if self.values else ""
         return f"({self.paper:{form}}{difference})"
 
 
@@ -72,60 +66,106 @@ Entries = Mapping[tuple[str, str, str], Entry]
 
 def fill_tables(experiment: Experiment, results: Mapping[str, CellResult]) -> Entries:
     """Look up the values of every table cell in the results, which are given by cell key."""
-    return {(one.panel.id, one.row.id, one.column.id): _fill(one, results) for one in experiment.table_cells}
+    entries = {}
+    for one in experiment.table_cells:
+        measure = one.fields["measure"]
+        values = [results[cell.key].values.get(measure) for cell in one.cells if cell.key in results]
+        numbers = tuple((1 if measure in COUNTS else 100) * value for value in values if value is not None)
+        reason = "–" if values and not numbers else one.missing_reason
+        entries[one.panel.id, one.row.id, one.column.id] = Entry(
+            **{**vars(one), "missing_reason": reason, "values": numbers}
+        )
+    return entries
 
 
-def _fill(table_cell: TableCell, results: Mapping[str, CellResult]) -> Entry:
-    measure = table_cell.fields["measure"]
-    values = [results[cell.key].values.get(measure) for cell in table_cell.cells if cell.key in results]
-    numbers = tuple((1 if measure in COUNTS else 100) * value for value in values if value is not None)
-    entry = Entry(**vars(table_cell), values=numbers)
-    return replace(entry, missing_reason="–") if values and not numbers else entry
+@dataclass(frozen=True)
+class Check:
+    """One comparison: whether the claim holds there, and the figures compared."""
+
+    where: str
+    holds: bool
+    figures: str
 
 
-def markdown(experiment: Experiment, entries: Entries) -> str:
-    """A table per panel: ours, then the paper's figure and the difference in parentheses."""
-    lines: list[str] = []
-    for panel in experiment.panels:
-        columns = _shown_columns(panel)
-        lines += [f"| {panel.label} | {' | '.join(column.label for column in columns)} |"]
-        lines += ["| --- |" + " ---: |" * len(columns)]
-        for row in panel.rows:
-            shown = [entries[panel.id, row.id, column.id] for column in columns]
-            texts = [f"{entry.text} {entry.comparison}".strip() for entry in shown]
-            lines.append(f"| {row.label} | {' | '.join(texts)} |")
-        lines.append("")
-    return "\n".join(lines)
+@dataclass(frozen=True)
+class Verdict:
+    """A claim with its comparisons (none while figures are missing) and the reason why it does not hold everywhere."""
+
+    text: str
+    checks: tuple[Check, ...]
+    why: str = ""
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        return tuple(check for check in self.checks if not check.holds)
+
+    @property
+    def summary(self) -> str:
+        if not self.checks:
+            return "not computed yet"
+        held = len(self.checks) - len(self.failed)
+        return "holds" if not self.failed else f"holds in {held} of {len(self.checks)} comparisons"
 
 
-def rich_tables(experiment: Experiment, entries: Entries) -> Iterator[Table]:
-    """A table per panel, for the terminal."""
-    for panel in experiment.panels:
-        table = Table("", title=panel.label, title_justify="left", title_style="bold", box=None, pad_edge=False)
-        for column in _shown_columns(panel):
-            table.add_column(column.label, justify="right")
-        for row in panel.rows:
-            shown = [entries[panel.id, row.id, column.id] for column in _shown_columns(panel)]
-            texts = [entry.text if entry.values or entry.missing_reason else "–" for entry in shown]
-            comparisons = [(f" {entry.comparison}".rstrip(), "dim") for entry in shown]
-            table.add_row(row.label, *(Text.assemble(*both) for both in zip(texts, comparisons, strict=True)))
-        yield table
+def verdicts(experiment: Experiment, entries: Entries) -> list[Verdict]:
+    """Check every claim of an experiment, in the panels that it names or in all."""
+    found = []
+    for claim in experiment.claims:
+        panels = [panel for panel in experiment.panels if panel.id in claim.get("panels", (panel.id,))]
+        checks = itertools.chain.from_iterable(_checks(claim, panel, entries) for panel in panels)
+        found.append(Verdict(claim["text"], tuple(checks), claim.get("why", "")))
+    return found
 
 
-def csv_text(entries: Entries) -> str:
-    """One line per table cell; shares in percent."""
-    buffer = io.StringIO()
-    buffer.write("panel,row,column,measure,mean,standard_deviation,n,wanted,paper,difference,why\n")
-    writer = csv.writer(buffer, lineterminator="\n")
-    for entry in entries.values():
-        where = (entry.panel.label, entry.row.label, entry.column.label, entry.measure)
-        deviation = entry.deviation if len(entry.values) > 1 else math.nan
-        numbers = (entry.mean, deviation, entry.paper, entry.difference)
-        mean_, deviation_, paper, difference = ("" if math.isnan(one) else f"{one:.3f}" for one in numbers)
-        why = "" if entry.values else entry.text
-        writer.writerow((*where, mean_, deviation_, len(entry.values), len(entry.cells), paper, difference, why))
-    return buffer.getvalue()
+def _checks(claim: Mapping[str, Any], panel: Panel, entries: Entries) -> Iterator[Check]:
+    """Check a claim in one panel, in the columns ``at`` and the ``rows`` or in all, wherever figures are available."""
+
+    def at(row: str, column: str) -> Entry:
+        return entries[panel.id, row, column]
+
+    columns = [column.id for column in panel.columns if column.id in claim.get("at", (column.id,))]
+    rows = [row.id for row in panel.rows if row.id in claim.get("rows", (row.id,))]
+    available = [at(row, column) for row in rows for column in columns if at(row, column).values]
+    published = [entry for entry in available if not math.isnan(entry.paper)]
+    within, of = claim.get("within", 0.0), attrgetter(claim.get("of", "mean"))
+    match claim:
+        case {"order": order}:  # each row is above the next, which may be the best of a list; ``within``: or near it
+            for column, (better, worse) in itertools.product(columns, itertools.pairwise(order)):
+                rivals = [at(row, column) for row in ([worse] if isinstance(worse, str) else worse)]
+                one, other = at(better, column), max(rivals, key=lambda entry: (bool(entry.values), of(entry)))
+                yield from _compare(one, other, of(one) > of(other) - within, deviations="of" in claim)
+        case {"higher": [column, reference]}:  # a column is above another
+            for one, other in ((at(row, column), at(row, reference)) for row in rows):
+                yield from _compare(one, other, one.mean > other.mean)
+        case {"peaks": peaks}:  # a row is largest in its column, up to one standard deviation
+            for row, column in peaks.items():
+                line = [at(row, one.id) for one in panel.columns]
+                if all(entry.values for entry in line):
+                    one, other = at(row, column), max(line, key=lambda entry: entry.mean)
+                    yield from _compare(one, other, other.mean - one.mean <= one.deviation)
+        case {"reaches": row}:  # a row is at most ``within`` points below the paper's figures
+            for entry in (entry for entry in published if entry.row.id == row):
+                figures = f"ours {entry.mean:.1f}, the paper's {entry.paper:.1f}"
+                yield Check(f"{panel.label}, {entry.column.label}", entry.mean >= entry.paper - within, figures)
+        case {"above": number}:  # every figure is above a number
+            for entry in available:
+                where = f"{panel.label}, {entry.row.label}, {entry.column.label}"
+                yield Check(where, entry.mean > number, f"{entry.mean:.1f}")
+        case {"equal": True}:  # every figure is the paper's
+            for entry in published:
+                where = f"{panel.label}, {entry.row.label}, {entry.column.label}"
+                figures = f"ours {entry.mean:,.0f}, the paper's {entry.paper:,.0f}"
+                yield Check(where, entry.mean == entry.paper, figures)
+        case _:
+            raise InputError(f"the claim {claim['text']!r} has no rule; the rules are {', '.join(RULES)}")
 
 
-def _shown_columns(panel: Panel) -> tuple[Header, ...]:
-    return panel.columns[:: 5 if len(panel.columns) > MANY_COLUMNS else 1]
+def _compare(one: Entry, other: Entry, holds: bool, *, deviations: bool = False) -> Iterator[Check]:
+    """Compare two rows in one column, or two columns in one row, if both have values."""
+    if one.values and other.values:
+        same_row = one.row.id == other.row.id
+        where = one.row.label if same_row else one.column.label
+        names = [f"at {entry.column.label}:" if same_row else entry.row.label for entry in (one, other)]
+        figures = [f"± {entry.deviation:.1f}" if deviations else f"{entry.mean:.1f}" for entry in (one, other)]
+        compared = ", ".join(map(" ".join, zip(names, figures, strict=True)))
+        yield Check(f"{one.panel.label}, {where}", holds, compared)
