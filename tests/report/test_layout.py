@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from focusedcleaner.report.layout import positions
-from focusedcleaner.report.neighbourhood import neighbourhood
+from focusedcleaner.report.neighbourhood import neighbourhood, positions
 from tests.report.test_neighbourhood import star
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.graph import Graph
 from focusedcleaner.report.neighbourhood import Neighbourhood, drawing, neighbourhood
-from focusedcleaner.report.svg import mark
+from focusedcleaner.report.rendering import mark
 from tests.strategies import labelled_graphs
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -19,7 +19,7 @@ from focusedcleaner.formatting import estimate_in_words, readable, why
 from focusedcleaner.graph import UNKNOWN, BoolArray, Graph, IntArray
 from focusedcleaner.report.method_descriptions import POSITIONS, describe_method, trace_title, victims_described
 from focusedcleaner.report.neighbourhood import drawing, neighbourhood
-from focusedcleaner.report.svg import mark
+from focusedcleaner.report.rendering import mark
 from focusedcleaner.runs import Run, read_trace
 from focusedcleaner.scoring import Score, aligned, score
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from focusedcleaner.formatting import readable, why
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 from focusedcleaner.report.neighbourhood import drawing, neighbourhood
-from focusedcleaner.report.svg import mark
+from focusedcleaner.report.rendering import mark
 from focusedcleaner.review.classes import Classes
 from focusedcleaner.runs import Run
 
