@@ -110,7 +110,7 @@ class Review:
                 "pages": max(1, math.ceil(matches / PAGE_SIZE)),
             },
             "sheet": None if edge is None else self._sheet(asked, reviewer, edge, position + 1 if listed else None),
-            "message": "" if after is None else self.message(after, reviewer),
+            "message": "" if after is None else self._message(after, reviewer),
             "alert": alert,
         }
 
@@ -137,8 +137,7 @@ class Review:
             "next": view.following(self.store, asked, edge),
         }
 
-    def message(self, rank: int, reviewer: str) -> str:
-        """Return the saved decision as text, for the reviewer who has just made it."""
+    def _message(self, rank: int, reviewer: str) -> str:
         decision = self.store.decision(rank, reviewer)
         verdict = {"open": "no verdict", "unsure": "unsure"}.get(decision.verdict, f"judged {decision.verdict}")
         return f"Edge {rank:,}: {verdict}{', with a note' if decision.note else ''}"

@@ -88,7 +88,7 @@ class Routes:
     def note(self, request: Request) -> Response:
         form = request.scope["form"]
         rank = _edge(form)
-        self.store.write_note(rank, _reviewer(form), form.get("note", ""))
+        self.store.decide(rank, _reviewer(form), None, form.get("note", ""))
         return _redirect(View.of(form), edge=rank, after=rank)
 
     def undo(self, request: Request) -> Response:
