@@ -15,7 +15,7 @@ from tests.report.test_neighbourhood import star
 def test_nodes_are_inside_and_on_their_side(leaves: int, shared: int, hops: int) -> None:
     around = neighbourhood(star(leaves, shared), 0, 1, hops=hops, most=90)
     kinds = np.zeros(len(around.nodes), dtype=np.int64)
-    places = positions(around.sides, around.hops, kinds, around.edges, width=340, height=220)
+    places = positions(around, kinds, 340, 220)
     assert ((places > 5) & (places < [335, 215])).all()
     assert places[0, 0] < places[1, 0]
     assert places[0, 1] == places[1, 1]

@@ -159,7 +159,11 @@ def _chart(
         lines.append((words, points, [point for point in points if point][-1], dashes))
     return render_svg(
         "chart.svg",
-        **dict(description=description, width=width, height=height, left=left, right=right, bottom=bottom, x=x, y=y),
+        description=description,
+        size=size,
+        margins=margins,
+        x=x,
+        y=y,
         curves=list(zip(lines, _apart([end[1] for _, _, end, _ in lines], 16), strict=True)),
         y_ticks=[(value, label(value)) for value in ticks(*y_range, wanted) if not whole or value == round(value)],
         **values,

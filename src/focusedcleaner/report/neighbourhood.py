@@ -73,21 +73,12 @@ def neighbourhood(
     return Neighbourhood(nodes, distance, sides, _edges_among(rows, nodes), left_out)
 
 
-def _row(rows: sp.csr_array, node: int) -> IntArray:
-    return np.asarray(rows.indices[rows.indptr[node] : rows.indptr[node + 1]], dtype=np.int64)
-
-
 def _next_ring(rows: sp.csr_array, nodes: IntArray, sides: IntArray) -> tuple[IntArray, IntArray]:
     """The neighbours of some nodes, without repetition, and their sides: 0 for those with neighbours on both sides."""
-    lists = [_row(rows, node) for node in nodes]
-    if not lists:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    ring, position = np.unique(np.concatenate(lists), return_inverse=True)
-    origin = np.repeat(sides, [len(row) for row in lists])
-    low, high = np.ones(len(ring), dtype=np.int64), -np.ones(len(ring), dtype=np.int64)
-    np.minimum.at(low, position, origin)
-    np.maximum.at(high, position, origin)
-    return ring, np.where(low == high, low, 0)
+    near = rows[nodes].tocoo()
+    ring, position, count = np.unique(near.col, return_inverse=True, return_counts=True)
+    mean_side = np.bincount(position, sides[near.row], len(ring)) / count  # −1 or 1 if all neighbours are on one side
+    return ring.astype(np.int64), mean_side.astype(np.int64)
 
 
 def _sample(sides: IntArray, room: int) -> IntArray:
@@ -95,16 +86,11 @@ def _sample(sides: IntArray, room: int) -> IntArray:
     if len(sides) <= room:
         return np.arange(len(sides))
     middle, left, right = (np.flatnonzero(sides == side) for side in (0, -1, 1))
-    if len(middle) >= room:
-        return middle[_evenly(len(middle), max(room, 0))]
-    room -= len(middle)
+    for_middle = min(len(middle), max(room, 0))
+    room = max(room, 0) - for_middle
     for_left = min(len(left), max(room // 2, room - len(right)))
-    parts = (middle, left[_evenly(len(left), for_left)], right[_evenly(len(right), room - for_left)])
-    return np.sort(np.concatenate(parts))
-
-
-def _evenly(size: int, wanted: int) -> IntArray:
-    return np.arange(wanted) * size // max(wanted, 1)
+    parts = ((middle, for_middle), (left, for_left), (right, room - for_left))
+    return np.sort(np.concatenate([part[np.arange(size) * len(part) // max(size, 1)] for part, size in parts]))
 
 
 def _edges_among(rows: sp.csr_array, nodes: IntArray) -> IntArray:
@@ -143,9 +129,8 @@ def drawing(
     >>> svg[:5], "<b>" in svg
     (Markup('<svg '), False)
     """
-    numbers = np.full(graph.num_nodes, UNKNOWN) if classes is None else classes
-    kinds = numbers[around.nodes]
-    places = positions(around.sides, around.hops, kinds, around.edges, width=width, height=height)
+    kinds = np.full(len(around.nodes), UNKNOWN) if classes is None else classes[around.nodes]
+    places = positions(around, kinds, width, height)
     nodes = [
         {
             "name": readable(graph.name(node)),
@@ -160,7 +145,6 @@ def drawing(
     pairs = np.sort(around.nodes[around.edges], axis=1)
     others = no_pairs() if flagged is None else np.sort(np.asarray(flagged).reshape(-1, 2), axis=1)
     dashed = np.isin(pair_keys(pairs, graph.num_nodes), pair_keys(others, graph.num_nodes))
-    near = around.sides[2:][around.hops[2:] == 1]
     return render_svg(
         "neighbourhood.svg",
         width=width,
@@ -170,43 +154,27 @@ def drawing(
         labels=[readable(node["name"], room) for node in labelled],
         plain=around.edges[~dashed].tolist(),
         dashed=around.edges[dashed].tolist(),
-        left=int((near < 0).sum()),
-        right=int((near > 0).sum()),
-        shared=int((near == 0).sum()),
+        neighbour_sides=around.sides[2:][around.hops[2:] == 1].tolist(),
         left_out=around.left_out,
     )
 
 
-def positions(
-    sides: IntArray, hops: IntArray, kinds: IntArray, edges: IntArray, *, width: float, height: float
-) -> FloatArray:
-    """Return x and y of each node (n × 2), deterministically; the first two nodes are the ends.
+def positions(around: Neighbourhood, kinds: IntArray, width: float, height: float) -> FloatArray:
+    """Return x and y of each node (n × 2), deterministically.
 
-    Neighbours of one end form a fan behind it, grouped by kind, and more distant nodes stand behind the nearer ones
-    that they are joined to. Neighbours of both ends stand between them.
-
-    Args:
-        sides: −1 for a node reached from the left end, 1 from the right end, 0 from both.
-        hops: steps from the nearer end.
-        kinds: key by which the nodes of a fan are sorted.
-        edges: m × 2 positions of joined nodes.
-        width: of the picture.
-        height: of the picture.
+    The ends are side by side. Neighbours of one end form a fan behind it, sorted by kind (n numbers), and more distant
+    nodes stand behind the nearer ones that they are joined to. Neighbours of both ends stand between them.
     """
-    order = kinds.astype(np.float64)
-    places = _place(sides, hops, order, width, height)
+    hops, order = around.hops, kinds.astype(np.float64)
+    places = _place(around.sides, hops, order, width, height)
+    pairs = np.concatenate([around.edges, around.edges[:, ::-1]])
     for hop in range(2, int(hops.max(initial=0)) + 1):
-        order = np.where(hops == hop, _mean_height(places, hops, edges, hop), order)
-        places = _place(sides, hops, order, width, height)
+        outer, inner = pairs[(hops[pairs[:, 0]] == hop) & (hops[pairs[:, 1]] == hop - 1)].T
+        total = np.bincount(outer, places[inner, 1], len(hops))
+        mean_height = total / np.maximum(np.bincount(outer, minlength=len(hops)), 1)
+        order = np.where(hops == hop, mean_height, order)
+        places = _place(around.sides, hops, order, width, height)
     return places
-
-
-def _mean_height(places: FloatArray, hops: IntArray, edges: IntArray, hop: int) -> FloatArray:
-    """The mean y of each node's neighbours that are one hop nearer."""
-    pairs = np.concatenate([edges, edges[:, ::-1]])
-    outer, inner = pairs[(hops[pairs[:, 0]] == hop) & (hops[pairs[:, 1]] == hop - 1)].T
-    total = np.bincount(outer, places[inner, 1], len(hops))
-    return np.asarray(total / np.maximum(np.bincount(outer, minlength=len(hops)), 1))
 
 
 def _place(sides: IntArray, hops: IntArray, order: FloatArray, width: float, height: float) -> FloatArray:
@@ -219,10 +187,10 @@ def _place(sides: IntArray, hops: IntArray, order: FloatArray, width: float, hei
     places[:2, 0] += [-reach, reach]
     ranked = np.lexsort((order, hops))
     for side in (-1, 1):
-        nodes = ranked[(sides == side)[ranked] & others[ranked]]
+        nodes = ranked[(others & (sides == side))[ranked]]
         room = np.array([width / 2 - side * shift - reach - _MARGIN, height / 2 - _MARGIN])
         places[nodes] = centre + [side * reach, 0] + [side, 1] * _fan(hops[nodes], room)
-    middle = ranked[(sides == 0)[ranked] & others[ranked]]
+    middle = ranked[(others & (sides == 0))[ranked]]
     places[middle] = centre + _columns(len(middle), reach, height)
     return places
 

@@ -52,7 +52,12 @@ def summary(run: Run, *, truth: Graph | None = None, top: int = TOP) -> dict[str
     return {
         "run": _run(run),
         "description": describe_method(run.record),
-        "graph": _graph(poisoned),
+        "graph": {
+            "nodes": poisoned.num_nodes,
+            "classes": poisoned.num_classes,
+            "attributes": poisoned.num_attributes,
+            **{part: len(getattr(poisoned.split, part, ())) for part in ("train", "val", "test")},
+        },
         "before": structure(poisoned),
         "after": structure(run.graph),
         "accuracy": _first_and_last(trace.get("validation_accuracy", ())),
@@ -97,14 +102,6 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
         else:
             flat[f"{prefix}{key}"] = "–" if value is None else readable(value)
     return flat
-
-
-# The two graphs ------------------------------------------------------------------------------------------------------
-
-
-def _graph(graph: Graph) -> dict[str, Any]:
-    parts = {part: 0 if graph.split is None else len(getattr(graph.split, part)) for part in ("train", "val", "test")}
-    return {"nodes": graph.num_nodes, "classes": graph.num_classes, "attributes": graph.num_attributes, **parts}
 
 
 def structure(graph: Graph) -> dict[str, Any]:
@@ -162,22 +159,19 @@ def node_classes(run: Run) -> tuple[IntArray, BoolArray]:
     """
     classes = visible_labels(run.poisoned).copy()
     known = classes != UNKNOWN
-    predicted = _predicted_classes(run)
+    predicted = predicted_classes(run)
     if predicted is not None:
         nodes, last = np.unique(run.removed.ravel()[::-1], return_index=True)
         classes[nodes] = np.where(known[nodes], classes[nodes], predicted.ravel()[::-1][last])
     return classes, known
 
 
-def _predicted_classes(run: Run) -> IntArray | None:
-    """The classes of the removed edges' ends (R × 2) that the method predicted; None if its evidence has none."""
+def predicted_classes(run: Run) -> IntArray | None:
+    """Return the classes of the removed edges' ends (R × 2) that the method predicted; None without such evidence."""
     distributions = [run.evidence.get(name) for name in ("classes_u", "classes_v")]
     if any(one is None or one.ndim != 2 for one in distributions):
         return None
     return np.column_stack([one.argmax(axis=1) for one in distributions if one is not None])
-
-
-# The trace -----------------------------------------------------------------------------------------------------------
 
 
 def _trace(trace: Mapping[str, Sequence[float]]) -> dict[str, Any]:
@@ -203,11 +197,8 @@ def _first_and_last(column: Sequence[float]) -> list[float] | None:
     return [column[0], column[-1]] if len(column) and math.isfinite(column[0] + column[-1]) else None
 
 
-# The removed edges ---------------------------------------------------------------------------------------------------
-
-
 def _edges(run: Run, classes: IntArray, known: BoolArray, clean: Graph | None, top: int) -> list[dict[str, Any]]:
-    graph, adjacency, predicted = run.poisoned, run.poisoned.adjacency(), _predicted_classes(run)
+    graph, adjacency, predicted = run.poisoned, run.poisoned.adjacency(), predicted_classes(run)
     planted = None if clean is None else ~clean.has_edges(np.sort(run.removed[:top], axis=1))
     edges = []
     for row, (u, v) in enumerate(run.removed[:top]):

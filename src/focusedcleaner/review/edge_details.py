@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.preprocessing import StandardScaler
 
 from focusedcleaner.formatting import readable, why
 from focusedcleaner.graph import FloatArray, Graph
@@ -27,7 +28,7 @@ FACTS = {
     "class_agreement": ("Class agreement", "How likely both ends have the same class. Smaller is more suspicious."),
     "link_probability": (
         "Link probability",
-        "How likely a link predictor finds this edge. Smaller is more suspicious.",
+        "How likely a link predictor finds it. Smaller is more suspicious.",
     ),
     "common_neighbours": ("Common neighbours", "Nodes joined to both ends. Planted edges rarely have any."),
     "degree": ("Neighbours", "Number of edges of this node in the input graph."),
@@ -56,12 +57,7 @@ class EdgeDetails:
     @cached_property
     def _deviations(self) -> FloatArray:
         """The standard deviation of each attribute, 1 for a constant one."""
-        attributes = self.graph.attributes
-        assert attributes is not None
-        mean = np.asarray(attributes.mean(axis=0)).ravel()
-        square = np.asarray(attributes.multiply(attributes).mean(axis=0)).ravel()
-        deviation = np.sqrt(np.maximum(square - mean**2, 0))
-        return np.where(deviation > 0, deviation, 1.0)
+        return np.asarray(StandardScaler(with_mean=False).fit(self.graph.attributes).scale_)
 
     def details(self, rank: int, *, hops: int = 2, most: int = 60) -> dict[str, Any]:
         """Return what the page shows about an edge, its ``rank``, ``score`` and ``why`` and

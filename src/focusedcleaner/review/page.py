@@ -75,6 +75,8 @@ class Review:
     ) -> dict[str, Any]:
         """Return what the template shows; ``listing`` is a page of the list and ``sheet`` the edge to judge, or None.
 
+        The sheet's ``position`` is None if the list leaves the edge out, for example after a verdict.
+
         Args:
             asked: the filter and the order.
             reviewer: who looks at the page.
@@ -90,7 +92,6 @@ class Review:
         position = 0 if edge is None else view.before(self.store, asked, edge)
         start = min(position, max(matches - 1, 0)) // PAGE_SIZE * PAGE_SIZE
         lines = view.lines(self.store, asked, reviewer, start=start, most=PAGE_SIZE)
-        listed = any(line.rank == edge for line in lines)
         agreement, change, counts = self.agreement(), self.store.reranking(), self.store.counts()
         return {
             "view": asked,
@@ -109,7 +110,17 @@ class Review:
                 "number": start // PAGE_SIZE + 1,
                 "pages": max(1, math.ceil(matches / PAGE_SIZE)),
             },
-            "sheet": None if edge is None else self._sheet(asked, reviewer, edge, position + 1 if listed else None),
+            "sheet": None
+            if edge is None
+            else {
+                "edge": self.edges.details(edge),
+                "position": position + 1 if any(line.rank == edge for line in lines) else None,
+                "status": self.store.rows("SELECT status FROM edges WHERE rank = ?", (edge,))[0][0],
+                "mine": self.store.decision(edge, reviewer),
+                "others": [decision for decision in self.store.decisions(edge) if decision.reviewer != reviewer],
+                "previous": view.preceding(self.store, asked, edge),
+                "next": view.following(self.store, asked, edge),
+            },
             "message": "" if after is None else self._message(after, reviewer),
             "alert": alert,
         }
@@ -124,18 +135,6 @@ class Review:
                 return waiting[0].rank
         start = min(max((number or 1) - 1, 0) * PAGE_SIZE, matches - 1)
         return view.lines(self.store, asked, reviewer, start=start, most=1)[0].rank
-
-    def _sheet(self, asked: View, reviewer: str, edge: int, position: int | None) -> dict[str, Any]:
-        """The edge to judge; its position is None if the view leaves it out, for example after a verdict."""
-        return {
-            "edge": self.edges.details(edge),
-            "position": position,
-            "status": self.store.rows("SELECT status FROM edges WHERE rank = ?", (edge,))[0][0],
-            "mine": self.store.decision(edge, reviewer),
-            "others": [decision for decision in self.store.decisions(edge) if decision.reviewer != reviewer],
-            "previous": view.preceding(self.store, asked, edge),
-            "next": view.following(self.store, asked, edge),
-        }
 
     def _message(self, rank: int, reviewer: str) -> str:
         decision = self.store.decision(rank, reviewer)

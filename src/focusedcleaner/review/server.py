@@ -11,7 +11,6 @@ from urllib.parse import quote, unquote
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
@@ -51,7 +50,7 @@ def application(review: Review, *, port: int, reviewer: str, title: str) -> Star
             Mount("/static", StaticFiles(packages=[("focusedcleaner.review", "static")])),
         ],
         middleware=[Middleware(Guard, port=port)],
-        exception_handlers={InputError: routes.input_error, sqlite3.Error: _not_saved, HTTPException: _plain},
+        exception_handlers={InputError: routes.input_error, sqlite3.Error: _not_saved},
     )
 
 
@@ -167,11 +166,6 @@ def _not_saved(request: Request, error: Exception) -> Response:
     return PlainTextResponse(f"Nothing was saved: {error}\n", status_code=503)
 
 
-def _plain(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    return PlainTextResponse(f"{error.detail}\n", status_code=error.status_code)
-
-
 def listen(port: int) -> socket.socket:
     """Return a listening socket that only this machine can reach; port 0 chooses a free port."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -188,7 +182,7 @@ def listen(port: int) -> socket.socket:
 def serve(
     review: Review, listener: socket.socket, *, reviewer: str, title: str, browser: bool, ready: Callable[[str], None]
 ) -> None:
-    """Serve the page until Ctrl-C.
+    """Serve the page of `application` until Ctrl-C.
 
     Args:
         review: the run under review.

@@ -10,7 +10,7 @@ import hashlib
 import math
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -136,13 +136,6 @@ def open_store(run: Run, classes: IntArray) -> Iterator[Store]:
         yield store
 
 
-def fingerprint(run: Run) -> str:
-    """Return a hash of the list of removed edges and of the input graph."""
-    digest = hashlib.sha256((run.path / REMOVED).read_bytes())
-    digest.update(str(run.record["input"].get("fingerprint")).encode())
-    return digest.hexdigest()
-
-
 class Store:
     """The decisions about one run; several threads and processes may use it at the same time."""
 
@@ -158,10 +151,12 @@ class Store:
         self._connection.execute("PRAGMA foreign_keys = ON")
         self._connection.execute("PRAGMA cache_size = -32768")  # KiB: room for 100,000 edges and their indexes
         self._connection.create_function("casefold", 1, str.casefold, deterministic=True)
+        digest = hashlib.sha256((run.path / REMOVED).read_bytes())
+        digest.update(str(run.record["input"].get("fingerprint")).encode())
         with self.transaction():
             tables = self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
             if not tables:
-                self._fill(run, classes)
+                self._fill(run, classes, {"version": VERSION, "run": digest.hexdigest()})
                 return
             if ("meta",) not in tables:
                 raise InputError("is not a review: it is a database of something else")
@@ -169,11 +164,11 @@ class Store:
             if meta.get("version") != VERSION:
                 made = f"format {meta.get('version')}, not {VERSION}"
                 raise InputError(f"was made by another version of focusedcleaner ({made})")
-            if meta.get("run") != fingerprint(run):
+            if meta.get("run") != digest.hexdigest():
                 todo = "Restore it, or move the review away"
                 raise InputError(f"belongs to another run: {REMOVED} has changed since the review. {todo}")
 
-    def _fill(self, run: Run, classes: IntArray) -> None:
+    def _fill(self, run: Run, classes: IntArray, meta: Mapping[str, str]) -> None:
         def rows() -> Iterator[tuple[object, ...]]:
             for row, (u, v) in enumerate(run.removed.tolist()):
                 names = str(run.graph.name(u)), str(run.graph.name(v))
@@ -185,8 +180,7 @@ class Store:
         # Not executescript, which would commit the transaction.
         for statement in TABLES.split(";\n"):
             self._connection.execute(statement)
-        meta = [("version", VERSION), ("run", fingerprint(run))]
-        self._connection.executemany("INSERT INTO meta VALUES (?, ?)", meta)
+        self._connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
         columns = "rank, u, v, names, score, low, high, place"
         self._connection.executemany(f"INSERT INTO edges ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows())
         for statement in INDEXES.split(";\n"):
@@ -267,15 +261,11 @@ class Store:
             "INSERT INTO events (rank, reviewer, kind, value, undoes, at) VALUES (?, ?, ?, ?, ?, ?)",
             (rank, reviewer, kind, value, undoes, at),
         ).lastrowid
-        self._connection.execute(
-            "INSERT OR REPLACE INTO decisions VALUES (?1, ?2, ?3, ?4, ?5)",
-            (rank, reviewer, self._standing(rank, reviewer, "verdict") or "open",
-             self._standing(rank, reviewer, "note"), at),
-        )  # fmt: skip
-        verdicts = [verdict for (verdict,) in self.rows("SELECT verdict FROM decisions WHERE rank = ?", (rank,))]
-        self._connection.execute(
-            "UPDATE edges SET status = ?, touched = ? WHERE rank = ?", (combined_status(verdicts), event, rank)
-        )
+        verdict, note = (self._standing(rank, reviewer, kind) for kind in ("verdict", "note"))
+        decision = (rank, reviewer, verdict or "open", note, at)
+        self._connection.execute("INSERT OR REPLACE INTO decisions VALUES (?, ?, ?, ?, ?)", decision)
+        status = combined_status([decision.verdict for decision in self.decisions(rank)])
+        self._connection.execute("UPDATE edges SET status = ?, touched = ? WHERE rank = ?", (status, event, rank))
 
     def _standing(self, rank: int, reviewer: str, kind: str) -> str:
         """The last value of a kind that was not undone; empty if there is none."""
@@ -288,10 +278,8 @@ class Store:
 
     def decision(self, rank: int, reviewer: str) -> Decision:
         """Return what a reviewer says about an edge; the verdict is open if the reviewer has not judged it."""
-        return next(
-            (decision for decision in self.decisions(rank) if decision.reviewer == reviewer),
-            Decision(reviewer, "open", "", ""),
-        )
+        decisions = {decision.reviewer: decision for decision in self.decisions(rank)}
+        return decisions.get(reviewer, Decision(reviewer, "open", "", ""))
 
     def decisions(self, rank: int) -> list[Decision]:
         """Return what each reviewer says about an edge, sorted by name."""

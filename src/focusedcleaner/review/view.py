@@ -72,10 +72,8 @@ class View:
 
     def query(self, **more: object) -> str:
         """Return the view as the query of an address, without default values."""
-        values = {
-            part.name: getattr(self, part.name) for part in fields(self) if getattr(self, part.name) != part.default
-        }
-        return urlencode({**values, **more})
+        changed = {name: value for name, value in vars(self).items() if value != getattr(View, name)}
+        return urlencode({**changed, **more})
 
     @property
     def key(self) -> str:
