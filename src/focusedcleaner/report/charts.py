@@ -28,7 +28,7 @@ def ticks(low: float, high: float, wanted: int = 5) -> list[float]:
     return [round(multiple * step, digits) if digits else round(multiple * step) for multiple in range(first, last + 1)]
 
 
-def axis_end(value: float, wanted: int = 4) -> float:
+def axis_end(value: float) -> float:
     """Return the round number at or above a value at which an axis from 0 ends.
 
     >>> axis_end(553), axis_end(590), axis_end(0)
@@ -36,7 +36,7 @@ def axis_end(value: float, wanted: int = 4) -> float:
     """
     if value <= 0:
         return 1
-    steps = ticks(0, value, wanted)
+    steps = ticks(0, value, 4)
     return value if steps[-1] == value else steps[-1] + steps[1] - steps[0]
 
 
@@ -64,9 +64,9 @@ def degrees(data: Mapping[str, Any]) -> Markup:
     """
     bins, (before, after) = data["bins"], data["nodes"]
     every = 1 if len(bins) <= 20 else 2
+    modes = [f"most nodes ({max(counts):,}) have {bins[counts.index(max(counts))]}" for counts in (before, after)]
     return _chart(
-        f"Nodes by number of neighbours. Before, {_mode(bins, before)}; after, {_mode(bins, after)}. "
-        f"The largest range is {bins[-1]}.",
+        f"Nodes by number of neighbours. Before, {modes[0]}; after, {modes[1]}. The largest range is {bins[-1]}.",
         (720, 260),
         len(bins),
         (0, axis_end(max(*before, *after))),
@@ -75,11 +75,6 @@ def degrees(data: Mapping[str, Any]) -> Markup:
         x_title="neighbours of a node",
         y_title="nodes",
     )
-
-
-def _mode(bins: Sequence[str], counts: Sequence[int]) -> str:
-    most = int(np.argmax(counts))
-    return f"most nodes ({counts[most]:,}) have {bins[most]}"
 
 
 def trace(title: str, xs: Sequence[float], values: Sequence[float | None]) -> Markup:

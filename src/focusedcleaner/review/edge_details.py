@@ -26,10 +26,7 @@ FACTS = {
     "meta_gradient": ("Meta-gradient", "How fast the model's loss falls if this edge goes. Larger is more suspicious."),
     "victim_score": ("Victim score", "How likely the detector finds this node a victim. Larger is more suspicious."),
     "class_agreement": ("Class agreement", "How likely both ends have the same class. Smaller is more suspicious."),
-    "link_probability": (
-        "Link probability",
-        "How likely a link predictor finds it. Smaller is more suspicious.",
-    ),
+    "link_probability": ("Link probability", "How likely a link predictor finds it. Smaller is more suspicious."),
     "common_neighbours": ("Common neighbours", "Nodes joined to both ends. Planted edges rarely have any."),
     "degree": ("Neighbours", "Number of edges of this node in the input graph."),
     "attribute_similarity": ("Attribute similarity", "Cosine of the two rows of attributes: 1 for the same direction."),
@@ -59,8 +56,8 @@ class EdgeDetails:
         """The standard deviation of each attribute, 1 for a constant one."""
         return np.asarray(StandardScaler(with_mean=False).fit(self.graph.attributes).scale_)
 
-    def details(self, rank: int, *, hops: int = 2, most: int = 60) -> dict[str, Any]:
-        """Return what the page shows about an edge, its ``rank``, ``score`` and ``why`` and
+    def details(self, rank: int) -> dict[str, Any]:
+        """Return what the page shows about the edge of a rank (from 1), its ``rank``, ``score`` and ``why`` and
 
         - ``ends``: for each node its ``name``, known class (``label``), likeliest classes by the evidence
           (``predictions``, with probabilities) and number of ``flagged`` edges;
@@ -68,15 +65,10 @@ class EdgeDetails:
         - ``attributes``: those that differ most: ``name``, both ``values`` and the lengths of the bars;
           ``shared`` and ``own``: how many attributes both nodes have, or only one of them;
         - ``picture`` of the neighbourhood, and the ``marks`` of the classes in it.
-
-        Args:
-            rank: from 1.
-            hops: size of the neighbourhood in the picture.
-            most: largest number of nodes in the picture.
         """
         row = rank - 1
         u, v = (int(node) for node in self.run.removed[row])
-        around = neighbourhood(self.graph, u, v, hops=hops, most=most, adjacency=self._adjacency)
+        around = neighbourhood(self.graph, u, v, hops=2, most=60, adjacency=self._adjacency)
         near = self._flagged[around.nodes].tocoo()
         flagged = np.column_stack([around.nodes[near.row], near.col])
         classes = self.classes

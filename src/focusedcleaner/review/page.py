@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 from focusedcleaner.errors import InputError
 from focusedcleaner.formatting import class_name
-from focusedcleaner.graph import FloatArray
 from focusedcleaner.review import ranking, view
 from focusedcleaner.review.edge_details import EdgeDetails
 from focusedcleaner.review.ranking import ReviewerAgreement
@@ -33,24 +31,13 @@ class Review:
     def __init__(self, store: Store, edges: EdgeDetails) -> None:
         self.store = store
         self.edges = edges
-        self._agreement: tuple[int, ReviewerAgreement] | None = None
-
-    @cached_property
-    def total(self) -> int:
-        return self.store.size()
-
-    @cached_property
-    def _pairs(self) -> list[tuple[str, str, int]]:
-        """The pairs of classes to filter by: value, text and number of edges."""
-        graph = self.edges.graph
-        return [
-            (f"{low}-{high}", f"{class_name(graph, low)} – {class_name(graph, high)}", count)
-            for low, high, count in view.class_pairs(self.store)[:_MOST_PAIRS]
+        self.total = store.size()
+        # The pairs of classes to filter by: value, text and number of edges.
+        self._pairs = [
+            (f"{low}-{high}", f"{class_name(edges.graph, low)} – {class_name(edges.graph, high)}", count)
+            for low, high, count in view.class_pairs(store)[:_MOST_PAIRS]
         ]
-
-    @cached_property
-    def _evidence(self) -> tuple[list[str], FloatArray]:
-        return ranking.evidence_table(self.edges.run)
+        self._agreement: tuple[int, ReviewerAgreement] | None = None
 
     def agreement(self) -> ReviewerAgreement:
         """Return the reviewers' agreement with the ranking; it is recomputed only after a new event."""
@@ -58,10 +45,6 @@ class Review:
         if self._agreement is None or self._agreement[0] != last:
             self._agreement = last, ranking.reviewer_agreement(self.store.judged(), self.total)
         return self._agreement[1]
-
-    def rerank(self) -> None:
-        """Learn a new order of the undecided edges from the decisions."""
-        ranking.rerank(self.store, *self._evidence)
 
     def page(
         self,

@@ -124,13 +124,10 @@ def reorder(
     moved = method - place
     by_move = np.argsort(-moved, kind="stable")
 
-    def movers(items: IntArray, sign: int) -> list[dict[str, int]]:
+    def movers(items: IntArray) -> list[dict[str, int]]:
         first = len(judged) + 1
-        return [
-            {"rank": int(rest[item]) + 1, "place": int(place[item]) + first, "before": int(item) + first}
-            for item in items
-            if sign * moved[item] > 0
-        ]
+        found = zip((rest[items] + 1).tolist(), (place[items] + first).tolist(), (items + first).tolist(), strict=True)
+        return [{"rank": rank, "place": now, "before": before} for rank, now, before in found]
 
     return np.concatenate([judged, rest[order]]) + 1, {
         "planted": len(planted),
@@ -140,8 +137,8 @@ def reorder(
         "up": int((moved > 0).sum()),
         "down": int((moved < 0).sum()),
         "kept": int((moved == 0).sum()),
-        "risen": movers(by_move[:_MOVERS], 1),
-        "fallen": movers(by_move[::-1][:_MOVERS], -1),
+        "risen": movers(by_move[moved[by_move] > 0][:_MOVERS]),
+        "fallen": movers(by_move[moved[by_move] < 0][::-1][:_MOVERS]),
         "learnt": [[names[column], float(coefficients[column])] for column in largest],
     }
 
@@ -151,10 +148,10 @@ def _normal_scores(order: IntArray) -> FloatArray:
     return np.asarray(-ndtri((np.argsort(order) + 0.5) / len(order)))
 
 
-def rerank(store: Store, names: Sequence[str], table: FloatArray) -> None:
-    """Learn from the store's decisions, and save the new order and how it changed."""
+def rerank(store: Store, run: Run) -> None:
+    """Learn a new order of the undecided edges from the decisions; save it, and how the order changed."""
     judged = store.judged()
-    ranks, change = reorder(names, table, judged["planted"], judged["genuine"])
+    ranks, change = reorder(*evidence_table(run), judged["planted"], judged["genuine"])
     change["at"] = datetime.now(UTC).isoformat(timespec="seconds")
     store.reorder([(place, rank) for place, rank in enumerate(ranks.tolist(), 1)], json.dumps(change))
 

@@ -7,6 +7,7 @@ import sqlite3
 import threading
 import webbrowser
 from collections.abc import Callable
+from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 import uvicorn
@@ -54,15 +55,13 @@ def application(review: Review, *, port: int, reviewer: str, title: str) -> Star
     )
 
 
+@dataclass(frozen=True)
 class Routes:
     """One method per route. They are not coroutines, so Starlette runs them in a thread pool."""
 
-    def __init__(self, review: Review, default_reviewer: str, title: str) -> None:
-        self.review = review
-        self.store = review.store
-        self.default_reviewer = default_reviewer
-        self.title = title
-        self.template = template_environment("focusedcleaner.review").get_template("review.html")
+    review: Review
+    default_reviewer: str
+    title: str
 
     def show(self, request: Request) -> Response:
         query = request.query_params
@@ -72,7 +71,7 @@ class Routes:
     def export(self, request: Request) -> Response:
         kind = request.path_params["kind"]
         return StreamingResponse(
-            export(self.store, kind),
+            export(self.review.store, kind),
             media_type="text/csv" if kind == "csv" else "application/json",
             headers={"Content-Disposition": f'attachment; filename="review.{kind}"'},
         )
@@ -80,19 +79,19 @@ class Routes:
     def decide(self, request: Request) -> Response:
         form = request.scope["form"]
         asked, rank = View.of(form), _edge(form)
-        following = view.following(self.store, asked, rank)
-        self.store.decide(rank, _reviewer(form), form.get("verdict", ""), form.get("note"))
+        following = view.following(self.review.store, asked, rank)
+        self.review.store.decide(rank, _reviewer(form), form.get("verdict", ""), form.get("note"))
         return _redirect(asked, edge=rank if following is None else following, after=rank)
 
     def note(self, request: Request) -> Response:
         form = request.scope["form"]
         rank = _edge(form)
-        self.store.decide(rank, _reviewer(form), None, form.get("note", ""))
+        self.review.store.decide(rank, _reviewer(form), None, form.get("note", ""))
         return _redirect(View.of(form), edge=rank, after=rank)
 
     def undo(self, request: Request) -> Response:
         form = request.scope["form"]
-        rank = self.store.undo(_reviewer(form))
+        rank = self.review.store.undo(_reviewer(form))
         if rank is None:
             raise InputError("there is nothing to undo")
         return _redirect(View.of(form), edge=rank, after=rank)
@@ -105,11 +104,11 @@ class Routes:
         return response
 
     def rerank(self, request: Request) -> Response:
-        self.review.rerank()
+        ranking.rerank(self.review.store, self.review.edges.run)
         return _redirect(View(sort="reranked"))
 
     def restore(self, request: Request) -> Response:
-        ranking.restore_order(self.store)
+        ranking.restore_order(self.review.store)
         return _redirect(View())
 
     def input_error(self, request: Request, error: Exception) -> Response:
@@ -125,7 +124,8 @@ class Routes:
             reviewer = checked_reviewer(unquote(request.cookies.get(COOKIE, "")))
         except InputError:
             reviewer = self.default_reviewer
-        html = self.template.render(
+        template = template_environment("focusedcleaner.review").get_template("review.html")
+        html = template.render(
             page=self.review.page(asked, reviewer, alert=alert, **chosen),
             token=request.scope["token"],
             title=self.title,
