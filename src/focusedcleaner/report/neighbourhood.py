@@ -70,7 +70,9 @@ def neighbourhood(
         nodes = np.concatenate([nodes, ring[sample]])
         distance = np.concatenate([distance, np.full(len(sample), hop)])
         sides = np.concatenate([sides, ring_sides[sample]])
-    return Neighbourhood(nodes, distance, sides, _edges_among(rows, nodes), left_out)
+    pairs = np.argwhere(rows[nodes][:, nodes].toarray())
+    edges = pairs[(pairs[:, 0] < pairs[:, 1]) & (pairs.sum(axis=1) > 1)]  # not the edge between the ends, (0, 1)
+    return Neighbourhood(nodes, distance, sides, edges, left_out)
 
 
 def _next_ring(rows: sp.csr_array, nodes: IntArray, sides: IntArray) -> tuple[IntArray, IntArray]:
@@ -91,13 +93,6 @@ def _sample(sides: IntArray, room: int) -> IntArray:
     for_left = min(len(left), max(room // 2, room - len(right)))
     parts = ((middle, for_middle), (left, for_left), (right, room - for_left))
     return np.sort(np.concatenate([part[np.arange(size) * len(part) // max(size, 1)] for part, size in parts]))
-
-
-def _edges_among(rows: sp.csr_array, nodes: IntArray) -> IntArray:
-    """The edges among some nodes as pairs of positions i < j, without the edge between the two ends (0, 1)."""
-    inside = rows[nodes][:, nodes].tocoo()
-    pairs = np.column_stack([inside.row, inside.col]).astype(np.int64)
-    return pairs[(pairs[:, 0] < pairs[:, 1]) & (pairs.sum(axis=1) > 1)]
 
 
 def drawing(

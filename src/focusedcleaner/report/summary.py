@@ -234,7 +234,7 @@ def _truth(run: Run, clean: Graph) -> dict[str, Any]:
         "hits": result.hits,
         "curve": {"removed": rows, "hits": [int(hits[row]) for row in rows]},
         **{
-            name: {"run": _number(getattr(result, name)), "oracle": _number(getattr(oracle, name))}
+            name: {who: _number(getattr(one, name)) for who, one in (("run", result), ("oracle", oracle))}
             for name in ("esr", "f1", "cr")
         },
     }

@@ -35,12 +35,7 @@ FACTS = {
 
 
 class EdgeDetails:
-    """Looks up the details of a run's edges; data about the whole graph is computed once.
-
-    Args:
-        run: the run.
-        classes: of all nodes, for pictures and known labels.
-    """
+    """Looks up the details of a run's edges, with the classes of all nodes; the whole graph is read only once."""
 
     def __init__(self, run: Run, classes: Classes) -> None:
         self.run = run

@@ -31,11 +31,7 @@ class Guard:
 
     The host of a request must be this server, which prevents DNS rebinding. A request that changes something must come
     from this server's page (Origin or Referer) and carry the page's token. The form is parsed here and passed on as
-    ``scope["form"]``, so that no route can skip the checks.
-
-    Args:
-        app: the page.
-        port: where the server listens.
+    ``scope["form"]``, so that no route can skip the checks. ``port`` is where the server listens.
     """
 
     def __init__(self, app: ASGIApp, *, port: int) -> None:

@@ -21,12 +21,7 @@ _MOST_PAIRS = 60
 
 
 class Review:
-    """A run under review.
-
-    Args:
-        store: the decisions.
-        edges: the details of the run's edges.
-    """
+    """A run under review: the decisions, and the details of its edges."""
 
     def __init__(self, store: Store, edges: EdgeDetails) -> None:
         self.store = store

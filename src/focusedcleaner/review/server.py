@@ -184,13 +184,7 @@ def serve(
 ) -> None:
     """Serve the page of `application` until Ctrl-C.
 
-    Args:
-        review: the run under review.
-        listener: from `listen`.
-        reviewer: the reviewer's name until another one is entered.
-        title: the name of the run.
-        browser: whether to open a browser.
-        ready: called with the address when the server accepts requests.
+    ``browser`` says whether to open one; ``ready`` is called with the address when the server accepts requests.
     """
     port = listener.getsockname()[1]
     address = f"http://{HOST}:{port}/"

@@ -242,12 +242,7 @@ class Store:
             return int(rank)
 
     def reorder(self, places: Sequence[tuple[int, int]], about: str | None) -> None:
-        """Save the re-ranked order.
-
-        Args:
-            places: (place, rank) of each edge that moves.
-            about: a description of the change as JSON; None for the original order.
-        """
+        """Save (place, rank) of each edge that moves, and the change as JSON; None for the original order."""
         with self.transaction():
             self._connection.executemany("UPDATE edges SET place = ? WHERE rank = ? AND place <> ?1", places)
             self._connection.execute("DELETE FROM meta WHERE key = 'rerank'")
