@@ -145,11 +145,8 @@ def visible_labels(graph: Graph) -> IntArray:
     >>> visible_labels(Graph(2, [[0, 1]]))
     array([-1, -1])
     """
-    if graph.labels is None:
-        return np.full(graph.num_nodes, UNKNOWN)
-    labels = graph.labels if graph.split is None else graph.without_test_labels().labels
-    assert labels is not None
-    return labels
+    visible = graph if graph.labels is None or graph.split is None else graph.without_test_labels()
+    return np.full(graph.num_nodes, UNKNOWN) if visible.labels is None else visible.labels
 
 
 def node_classes(run: Run) -> tuple[IntArray, BoolArray]:

@@ -155,6 +155,4 @@ def figure(value: float) -> str:
     >>> figure(0.0108588), figure(12.0), figure(12345.6)
     ('0.0109', '12', '12,346')
     """
-    if np.isfinite(value) and value == int(value):
-        return f"{int(value):,}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{value:z,.0f}" if value.is_integer() or abs(value) >= 1000 else f"{value:.3g}"

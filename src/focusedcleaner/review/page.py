@@ -70,6 +70,17 @@ class Review:
         position = 0 if edge is None else view.before(self.store, asked, edge)
         start = min(position, max(matches - 1, 0)) // PAGE_SIZE * PAGE_SIZE
         lines = view.lines(self.store, asked, reviewer, start=start, most=PAGE_SIZE)
+        sheet = None
+        if edge is not None:
+            sheet = {
+                "edge": self.edges.details(edge),
+                "position": position + 1 if any(line.rank == edge for line in lines) else None,
+                "status": self.store.rows("SELECT status FROM edges WHERE rank = ?", (edge,))[0][0],
+                "mine": self.store.decision(edge, reviewer),
+                "others": [decision for decision in self.store.decisions(edge) if decision.reviewer != reviewer],
+                "previous": view.preceding(self.store, asked, edge),
+                "next": view.following(self.store, asked, edge),
+            }
         agreement, change, counts = self.agreement(), self.store.reranking(), self.store.counts()
         return {
             "view": asked,
@@ -88,17 +99,7 @@ class Review:
                 "number": start // PAGE_SIZE + 1,
                 "pages": max(1, math.ceil(matches / PAGE_SIZE)),
             },
-            "sheet": None
-            if edge is None
-            else {
-                "edge": self.edges.details(edge),
-                "position": position + 1 if any(line.rank == edge for line in lines) else None,
-                "status": self.store.rows("SELECT status FROM edges WHERE rank = ?", (edge,))[0][0],
-                "mine": self.store.decision(edge, reviewer),
-                "others": [decision for decision in self.store.decisions(edge) if decision.reviewer != reviewer],
-                "previous": view.preceding(self.store, asked, edge),
-                "next": view.following(self.store, asked, edge),
-            },
+            "sheet": sheet,
             "message": "" if after is None else self._message(after, reviewer),
             "alert": alert,
         }
