@@ -7,10 +7,9 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from focusedcleaner.graph import FloatArray, Graph, IntArray
+from focusedcleaner.graph import FloatArray, Graph
 
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 """Unicode categories of control, format and unassigned characters and of line separators."""
@@ -143,11 +142,4 @@ def _known_class(graph: Graph, node: int) -> int | None:
     """The class of a training or validation node; None for every other node, even if the file has its label."""
     if graph.split is None or graph.labels is None:
         return None
-    known = any(_contains(nodes, node) for nodes in (graph.split.train, graph.split.val))
-    return int(graph.labels[node]) if known else None
-
-
-def _contains(nodes: IntArray, node: int) -> bool:
-    """Whether a sorted list has a node."""
-    position = int(np.searchsorted(nodes, node))
-    return position < len(nodes) and nodes[position] == node
+    return int(graph.labels[node]) if node in graph.split.train or node in graph.split.val else None

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.graph import Graph
-from focusedcleaner.report.neighbourhood import Neighbourhood, drawing, neighbourhood
-from focusedcleaner.report.svg import mark
+from focusedcleaner.report.neighbourhood import Neighbourhood, drawing, neighbourhood, positions
+from focusedcleaner.report.rendering import mark
 from tests.strategies import labelled_graphs
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -67,6 +67,21 @@ def test_a_prepared_adjacency_changes_nothing(graph: Graph) -> None:
     one = neighbourhood(graph, u, v, hops=2)
     other = neighbourhood(graph, u, v, hops=2, adjacency=graph.adjacency())
     assert drawing(graph, one, graph.labels) == drawing(graph, other, graph.labels)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 40), st.integers(0, 30), st.integers(1, 2))
+def test_nodes_are_inside_and_on_their_side(leaves: int, shared: int, hops: int) -> None:
+    around = neighbourhood(star(leaves, shared), 0, 1, hops=hops, most=90)
+    kinds = np.zeros(len(around.nodes), dtype=np.int64)
+    places = positions(around, kinds, 340, 220)
+    assert ((places > 5) & (places < [335, 215])).all()
+    assert places[0, 0] < places[1, 0]
+    assert places[0, 1] == places[1, 1]
+    assert (places[around.sides < 0, 0] <= places[0, 0]).all()
+    assert (places[around.sides > 0, 0] >= places[1, 0]).all()
+    between = places[(around.sides == 0) & (around.hops > 0), 0]
+    assert ((between > places[0, 0]) & (between < places[1, 0])).all()
 
 
 def parts(picture: str, tag: str) -> list[ElementTree.Element]:

@@ -20,7 +20,7 @@ from focusedcleaner.datasets import synthetic
 from focusedcleaner.graph import UNKNOWN, Graph, Split
 from focusedcleaner.sanitizers import FocusedCleaner, Sanitation, sanitizer
 from tests.report.helpers import reported, summarized
-from tests.report.test_svg import contrast
+from tests.report.test_rendering import contrast
 from tests.strategies import labelled_graphs
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}

@@ -143,7 +143,7 @@ def test_the_store_keeps_the_order_until_it_is_restored(run: Run) -> None:
     with a_store(run) as store:
         for rank in range(1, 11):
             store.decide(rank, "ann", "planted" if rank % 3 else "genuine")
-        rerank(store, *evidence_table(run))
+        rerank(store, run)
         places = [place for (place,) in store.rows("SELECT place FROM edges ORDER BY rank")]
         assert sorted(places) == list(range(1, 41))
         assert places[:10] == list(range(1, 11))
@@ -163,5 +163,5 @@ def test_unsure_and_disputed_edges_teach_nothing(run: Run, tmp_path: Path) -> No
         store.decide(1, "bob", "genuine")
         store.decide(2, "ann", "unsure")
         with pytest.raises(InputError, match="at least one edge"):
-            rerank(store, *evidence_table(run))
+            rerank(store, run)
         assert store.reranking() is None

@@ -61,7 +61,7 @@ def act(store: Store, kind: str, rank: int, who: str, value: Any) -> int | None:
     if kind == "decide":
         store.decide(rank, who, value)
     elif kind == "note":
-        store.write_note(rank, who, value)
+        store.decide(rank, who, None, value)
     return store.undo(who) if kind == "undo" else None
 
 

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from focusedcleaner.formatting import count, percent
 from focusedcleaner.graph import Graph
 from focusedcleaner.io.disk import write_files
 from focusedcleaner.report import charts
+from focusedcleaner.report.rendering import template_environment
 from focusedcleaner.report.summary import summary
-from focusedcleaner.report.svg import Mark, badge
 from focusedcleaner.runs import Run
 
-__all__ = ["page", "summary", "template_environment", "write_report"]
+__all__ = ["page", "summary", "write_report"]
 
 
 def write_report(run: Run, path: str | os.PathLike[str], *, truth: Graph | None = None) -> None:
@@ -44,23 +40,4 @@ def write_report(run: Run, path: str | os.PathLike[str], *, truth: Graph | None 
 
 def page(data: Mapping[str, Any]) -> str:
     """Return the HTML of a report, from what `summary` returns."""
-    return _environment().get_template("report.html").render(**data, charts=charts)
-
-
-def template_environment(package: str) -> Environment:
-    """Return a Jinja environment for the ``templates`` of a package: escaping, and strict about undefined names."""
-    return Environment(
-        loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-
-
-@cache
-def _environment() -> Environment:
-    environment = template_environment("focusedcleaner.report")
-    environment.filters["percent"] = lambda share: (
-        "–" if share is None else percent(share).replace(" ", "\N{NO-BREAK SPACE}")
-    )
-    environment.filters["number"] = lambda value: f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
-    environment.filters["count"] = count
-    environment.filters["badge"] = lambda mark: badge(Mark(**mark))
-    return environment
+    return template_environment().get_template("report.html").render(**data, charts=charts)

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
-from focusedcleaner.report.svg import AFTER, BEFORE, INK, LINE, QUIET, element, number, picture, text
-
-_BEFORE = {"fill": BEFORE, "fill_opacity": 0.15, "stroke": BEFORE, "stroke_width": 1.5}
-_AFTER = {"fill": AFTER, "stroke": AFTER, "stroke_width": 1}
-
-
-# Axes ----------------------------------------------------------------------------------------------------------------
+from focusedcleaner.report.rendering import render_svg
 
 
 def ticks(low: float, high: float, wanted: int = 5) -> list[float]:
@@ -34,7 +28,7 @@ def ticks(low: float, high: float, wanted: int = 5) -> list[float]:
     return [round(multiple * step, digits) if digits else round(multiple * step) for multiple in range(first, last + 1)]
 
 
-def axis_end(value: float, wanted: int = 4) -> float:
+def axis_end(value: float) -> float:
     """Return the round number at or above a value at which an axis from 0 ends.
 
     >>> axis_end(553), axis_end(590), axis_end(0)
@@ -42,7 +36,7 @@ def axis_end(value: float, wanted: int = 4) -> float:
     """
     if value <= 0:
         return 1
-    steps = ticks(0, value, wanted)
+    steps = ticks(0, value, 4)
     return value if steps[-1] == value else steps[-1] + steps[1] - steps[0]
 
 
@@ -62,125 +56,42 @@ def label(value: float) -> str:
     return short.replace("-", "−")
 
 
-@dataclass(frozen=True)
-class Frame:
-    """The plotting area of a chart, with its two linear scales."""
-
-    width: float
-    height: float
-    x_range: tuple[float, float]
-    y_range: tuple[float, float]
-    left: float = 52.0
-    right: float = 16.0
-    top: float = 26.0
-    bottom: float = 40.0
-
-    def x(self, value: float) -> float:
-        """Return the horizontal pixel of a value."""
-        return self.left + (self.width - self.left - self.right) * _position(value, self.x_range)
-
-    def y(self, value: float) -> float:
-        """Return the vertical pixel of a value."""
-        return self.height - self.bottom - (self.height - self.top - self.bottom) * _position(value, self.y_range)
-
-    def path(self, xs: Sequence[float], ys: Sequence[float]) -> str:
-        """Return a line through the points, interrupted where a value is missing."""
-        parts, pen = [], "M"
-        for x, y in zip(xs, ys, strict=True):
-            if math.isfinite(y):
-                parts.append(f"{pen}{number(self.x(x))} {number(self.y(y))}")
-            pen = "L" if math.isfinite(y) else "M"
-        return "".join(parts)
-
-    def grid(self, wanted: int = 4, *, whole: bool = False) -> list[Markup]:
-        """Return horizontal lines with their values; ``whole`` keeps only whole numbers, for counts."""
-        parts = []
-        for value in ticks(*self.y_range, wanted):
-            if whole and value != round(value):
-                continue
-            y = self.y(value)
-            rule = f"M{number(self.left)} {number(y)}H{number(self.width - self.right)}"
-            parts.append(element("path", d=rule, stroke=LINE, stroke_width=0.5, opacity=0.7))
-            parts.append(text(label(value), self.left - 7, y + 4, anchor="end"))
-        return parts
-
-    def x_labels(self, values: Sequence[float], names: Sequence[str] | None = None) -> list[Markup]:
-        """Return labels below the plot."""
-        shown = [label(value) for value in values] if names is None else names
-        below = self.height - self.bottom + 16
-        return [text(name, self.x(value), below, anchor="middle") for value, name in zip(values, shown, strict=True)]
-
-    def titles(self, x: str, y: str) -> list[Markup]:
-        """Return the titles of both axes."""
-        middle = (self.left + self.width - self.right) / 2
-        return [text(x, middle, self.height - 6, anchor="middle"), text(y, 4.0, 12.0)]
-
-    def picture(self, description: str, *children: Markup) -> Markup:
-        """Return the chart."""
-        return picture(self.width, self.height, description, *children)
-
-
-def _position(value: float, bounds: tuple[float, float]) -> float:
-    low, high = bounds
-    return (value - low) / (high - low) if high > low else 0.5
-
-
-# Charts --------------------------------------------------------------------------------------------------------------
-
-
 def degrees(data: Mapping[str, Any]) -> Markup:
     """Draw the number of nodes in each range of degrees, before and after.
 
     Args:
         data: the result of `summary.degree_bins` for the poisoned and the cleaned graph.
     """
-    bins: Sequence[str] = data["bins"]
-    before, after = data["nodes"]
-    frame = Frame(720, 260, (0, len(bins)), (0, axis_end(max(*before, *after))))
-    base, width = frame.y(0), (frame.x(1) - frame.x(0)) * 0.4
-    bars = []
-    for column, pair in enumerate(zip(before, after, strict=True)):
-        for shift, value, style in zip((0.08, 0.52), pair, (_BEFORE, _AFTER), strict=True):
-            x, y = frame.x(column + shift), frame.y(value)
-            bars.append(element("rect", x=x, y=y, width=width, height=max(base - y, 0.0), **style))
-    legend = []
-    for name, style, x in (("before", _BEFORE, frame.width - 150), ("after", _AFTER, frame.width - 70)):
-        legend.append(element("rect", x=x, y=3, width=11, height=11, **style))
-        legend.append(text(name, x + 16, 13, colour=INK, bold=True))
-    names = [name if len(bins) <= 20 or column % 2 == 0 else "" for column, name in enumerate(bins)]
-    return frame.picture(
-        f"Nodes by number of neighbours. Before, {_mode(bins, before)}; after, {_mode(bins, after)}. "
-        f"The largest range is {bins[-1]}.",
-        *frame.grid(whole=True),
-        *bars,
-        *frame.x_labels([column + 0.5 for column in range(len(bins))], names),
-        *frame.titles("neighbours of a node", "nodes"),
-        *legend,
+    bins, (before, after) = data["bins"], data["nodes"]
+    every = 1 if len(bins) <= 20 else 2
+    modes = [f"most nodes ({max(counts):,}) have {bins[counts.index(max(counts))]}" for counts in (before, after)]
+    return _chart(
+        f"Nodes by number of neighbours. Before, {modes[0]}; after, {modes[1]}. The largest range is {bins[-1]}.",
+        (720, 260),
+        len(bins),
+        (0, axis_end(max(*before, *after))),
+        bars={"before": before, "after": after},
+        x_labels=[(column + 0.5, bins[column]) for column in range(0, len(bins), every)],
+        x_title="neighbours of a node",
+        y_title="nodes",
     )
-
-
-def _mode(bins: Sequence[str], counts: Sequence[int]) -> str:
-    most = max(range(len(counts)), key=lambda column: counts[column])
-    return f"most nodes ({counts[most]:,}) have {bins[most]}"
 
 
 def trace(title: str, xs: Sequence[float], values: Sequence[float | None]) -> Markup:
     """Draw one quantity over the rounds or the edges changed so far, labelled with its last value."""
-    ys = [math.nan if value is None else value for value in values]
-    finite = [value for value in ys if math.isfinite(value)]
+    finite = [value for value in values if value is not None]
     low, high = min(finite), max(finite)
     margin = 0.5 if high == low else 0.0
-    bounds = low - margin * (abs(low) or 1), high + margin * (abs(high) or 1)
-    frame = Frame(300, 150, (0, max(xs)), bounds, left=50, right=62, top=14, bottom=24)
-    last = max(row for row, value in enumerate(ys) if math.isfinite(value))
-    x, y = frame.x(xs[last]), frame.y(ys[last])
-    return frame.picture(
+    return _chart(
         f"{title}: from {label(finite[0])} to {label(finite[-1])}, between {label(low)} and {label(high)}.",
-        *frame.grid(3),
-        element("path", d=frame.path(xs, ys), fill="none", stroke=AFTER, stroke_width=2),
-        element("circle", cx=x, cy=y, r=3, fill=AFTER),
-        text(label(ys[last]), x + 6, y + 4, colour=INK, bold=True),
-        *frame.x_labels([0, max(xs)]),
+        (300, 150),
+        max(xs),
+        (low - margin * (abs(low) or 1), high + margin * (abs(high) or 1)),
+        curves=[(label(finite[-1]), xs, values, None)],
+        x_labels=[(end, label(end)) for end in (0, max(xs))],
+        margins=(14, 62, 24, 50),
+        wanted=3,
+        whole=False,
     )
 
 
@@ -192,27 +103,65 @@ def hits(data: Mapping[str, Any], planted: int, edges: int) -> Markup:
         planted: number of planted edges.
         edges: number of edges of the poisoned graph.
     """
-    removed, planted_removed = data["removed"], data["hits"]
-    end = removed[-1]
+    end, found = data["removed"][-1], data["hits"][-1]
     best, chance = min(end, planted), end * planted / edges
-    frame = Frame(720, 320, (0, end), (0, axis_end(best)), right=120)
-    curves = (
-        ("oracle", [0, best, end], [0, best, best], {"stroke": QUIET, "stroke_width": 1.5, "stroke_dasharray": "6 4"}),
-        ("random", [0, end], [0, chance], {"stroke": QUIET, "stroke_width": 1.5, "stroke_dasharray": "1 4"}),
-        ("this run", removed, planted_removed, {"stroke": AFTER, "stroke_width": 3}),
-    )
-    shapes = [element("path", d=frame.path(xs, ys), fill="none", **style) for _, xs, ys, style in curves]
-    for (name, _, ys, _), y in zip(curves, _apart([frame.y(ys[-1]) for _, _, ys, _ in curves], 16), strict=True):
-        ours = name == "this run"
-        colour = AFTER if ours else QUIET
-        shapes.append(text(f"{name}: {ys[-1]:,.0f}", frame.x(end) + 8, y + 4, colour=colour, bold=ours))
-    return frame.picture(
-        f"Planted edges among the removed edges: {planted_removed[-1]:,} after {end:,} removals. "
+    return _chart(
+        f"Planted edges among the removed edges: {found:,} after {end:,} removals. "
         f"An oracle finds {best:,}, a random order {chance:,.0f}.",
-        *frame.grid(whole=True),
-        *shapes,
-        *frame.x_labels([value for value in ticks(0, end, 6) if value == round(value)]),
-        *frame.titles("edges removed", "planted edges among them"),
+        (720, 320),
+        end,
+        (0, axis_end(best)),
+        curves=[
+            (f"oracle: {best:,}", [0, best, end], [0, best, best], "6 4"),
+            (f"random: {chance:,.0f}", [0, end], [0, chance], "1 4"),
+            (f"this run: {found:,}", data["removed"], data["hits"], None),
+        ],
+        x_labels=[(value, label(value)) for value in ticks(0, end, 6) if value == round(value)],
+        x_title="edges removed",
+        y_title="planted edges among them",
+        margins=(26, 120, 40, 52),
+    )
+
+
+def _chart(
+    description: str,
+    size: tuple[int, int],
+    x_end: float,
+    y_range: tuple[float, float],
+    *,
+    curves: Sequence[tuple[str, Sequence[float], Sequence[float | None], str | None]] = (),
+    margins: tuple[int, int, int, int] = (26, 16, 40, 52),
+    wanted: int = 4,
+    whole: bool = True,
+    **values: Any,
+) -> Markup:
+    """Draw a chart from 0 to ``x_end``; the template draws bars and labels at their ``values`` on the axes.
+
+    A curve has a label, xs, ys (None interrupts it) and a dash pattern (None for the main curve). Margins are the top,
+    right, bottom and left one. About ``wanted`` horizontal lines are drawn, for counts only at ``whole`` numbers.
+    """
+    (width, height), (top, right, bottom, left) = size, margins
+
+    def x(value: float) -> float:
+        return float(np.interp(value, (0, x_end), (left, width - right)))
+
+    def y(value: float) -> float:
+        return float(np.interp(value, y_range, (height - bottom, top)))
+
+    lines = []
+    for words, xs, ys, dashes in curves:
+        points = [None if value is None else (x(at), y(value)) for at, value in zip(xs, ys, strict=True)]
+        lines.append((words, points, [point for point in points if point][-1], dashes))
+    return render_svg(
+        "chart.svg",
+        description=description,
+        size=size,
+        margins=margins,
+        x=x,
+        y=y,
+        curves=list(zip(lines, _apart([end[1] for _, _, end, _ in lines], 16), strict=True)),
+        y_ticks=[(value, label(value)) for value in ticks(*y_range, wanted) if not whole or value == round(value)],
+        **values,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,21 +11,15 @@ from numpy.typing import ArrayLike
 
 from focusedcleaner.formatting import readable
 from focusedcleaner.graph import UNKNOWN, BoolArray, FloatArray, Graph, IntArray, no_pairs, pair_keys
-from focusedcleaner.report.layout import positions
-from focusedcleaner.report.svg import (
-    FLAGGED,
-    INK,
-    LINE,
-    PAPER,
-    QUIET,
-    Mark,
-    element,
-    mark,
-    number,
-    picture,
-    shape,
-    text,
-)
+from focusedcleaner.report.rendering import mark, render_svg
+
+GAP = 19.0
+"""Least distance between two nodes of an arc or a column, in pixels."""
+_INNER = 34.0
+"""Least distance of a fan from its end."""
+_MARGIN = 14.0
+_SPREAD = np.pi * 0.82
+"""Angle of the fan behind an end; the name of the end is written below it."""
 
 
 @dataclass(frozen=True)
@@ -77,24 +70,17 @@ def neighbourhood(
         nodes = np.concatenate([nodes, ring[sample]])
         distance = np.concatenate([distance, np.full(len(sample), hop)])
         sides = np.concatenate([sides, ring_sides[sample]])
-    return Neighbourhood(nodes, distance, sides, _edges_among(rows, nodes), left_out)
-
-
-def _row(rows: sp.csr_array, node: int) -> IntArray:
-    return np.asarray(rows.indices[rows.indptr[node] : rows.indptr[node + 1]], dtype=np.int64)
+    pairs = np.argwhere(rows[nodes][:, nodes].toarray())
+    edges = pairs[(pairs[:, 0] < pairs[:, 1]) & (pairs.sum(axis=1) > 1)]  # not the edge between the ends, (0, 1)
+    return Neighbourhood(nodes, distance, sides, edges, left_out)
 
 
 def _next_ring(rows: sp.csr_array, nodes: IntArray, sides: IntArray) -> tuple[IntArray, IntArray]:
     """The neighbours of some nodes, without repetition, and their sides: 0 for those with neighbours on both sides."""
-    lists = [_row(rows, node) for node in nodes]
-    if not lists:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    ring, position = np.unique(np.concatenate(lists), return_inverse=True)
-    origin = np.repeat(sides, [len(row) for row in lists])
-    low, high = np.ones(len(ring), dtype=np.int64), -np.ones(len(ring), dtype=np.int64)
-    np.minimum.at(low, position, origin)
-    np.maximum.at(high, position, origin)
-    return ring, np.where(low == high, low, 0)
+    near = rows[nodes].tocoo()
+    ring, position, count = np.unique(near.col, return_inverse=True, return_counts=True)
+    mean_side = np.bincount(position, sides[near.row], len(ring)) / count  # −1 or 1 if all neighbours are on one side
+    return ring.astype(np.int64), mean_side.astype(np.int64)
 
 
 def _sample(sides: IntArray, room: int) -> IntArray:
@@ -102,26 +88,11 @@ def _sample(sides: IntArray, room: int) -> IntArray:
     if len(sides) <= room:
         return np.arange(len(sides))
     middle, left, right = (np.flatnonzero(sides == side) for side in (0, -1, 1))
-    if len(middle) >= room:
-        return middle[_evenly(len(middle), max(room, 0))]
-    room -= len(middle)
+    for_middle = min(len(middle), max(room, 0))
+    room = max(room, 0) - for_middle
     for_left = min(len(left), max(room // 2, room - len(right)))
-    parts = (middle, left[_evenly(len(left), for_left)], right[_evenly(len(right), room - for_left)])
-    return np.sort(np.concatenate(parts))
-
-
-def _evenly(size: int, wanted: int) -> IntArray:
-    return np.arange(wanted) * size // max(wanted, 1)
-
-
-def _edges_among(rows: sp.csr_array, nodes: IntArray) -> IntArray:
-    """The edges among some nodes as pairs of positions i < j, without the edge between the two ends (0, 1)."""
-    inside = rows[nodes][:, nodes].tocoo()
-    pairs = np.column_stack([inside.row, inside.col]).astype(np.int64)
-    return pairs[(pairs[:, 0] < pairs[:, 1]) & (pairs.sum(axis=1) > 1)]
-
-
-# The picture ---------------------------------------------------------------------------------------------------------
+    parts = ((middle, for_middle), (left, for_left), (right, room - for_left))
+    return np.sort(np.concatenate([part[np.arange(size) * len(part) // max(size, 1)] for part, size in parts]))
 
 
 def drawing(
@@ -153,76 +124,105 @@ def drawing(
     >>> svg[:5], "<b>" in svg
     (Markup('<svg '), False)
     """
-    numbers = np.full(graph.num_nodes, UNKNOWN) if classes is None else classes
-    kinds = numbers[around.nodes]
-    marks = [mark(graph, int(kind)) for kind in kinds]
-    certain = [known is None or bool(known[node]) for node in around.nodes]
-    names = [readable(graph.name(node)) for node in around.nodes]
-    places = positions(around.sides, around.hops, kinds, around.edges, width=width, height=height)
-    nodes = [_node(*one) for one in zip(places, around.hops.tolist(), marks, certain, names, strict=True)]
-    return picture(
-        width,
-        height,
-        f"The edge between {names[0]} and {names[1]} and its neighbourhood: {_counts(around, marks)}.",
-        *_lines(graph, around, places, flagged),
-        *nodes[::-1],
-        *_labels(places, names, around, width),
-        class_="fc-neighbourhood",
-    )
-
-
-def _counts(around: Neighbourhood, marks: Sequence[Mark]) -> str:
-    """Describe the neighbours, for screen readers."""
-    sides = around.sides[2:][around.hops[2:] == 1]
-    shared, left, right = (int((sides == side).sum()) for side in (0, -1, 1))
-    first, second = marks[0].name, marks[1].name
-    drawn = f"{left} other neighbours of the first ({first}), {right} of the second ({second}), {shared} of both"
-    return f"{drawn}; {around.left_out:,} more are not drawn" if around.left_out else drawn
-
-
-def _lines(graph: Graph, around: Neighbourhood, places: FloatArray, flagged: ArrayLike | None) -> list[Markup]:
+    kinds = np.full(len(around.nodes), UNKNOWN) if classes is None else classes[around.nodes]
+    places = positions(around, kinds, width, height)
+    nodes = [
+        {
+            "name": readable(graph.name(node)),
+            "mark": mark(graph, int(kind)),
+            "hop": int(hop),
+            "known": known is None or bool(known[node]),
+        }
+        for node, kind, hop in zip(around.nodes, kinds, around.hops, strict=True)
+    ]
+    labelled = nodes if len(nodes) <= 10 and width >= 480 else nodes[:2]
+    room = int(abs(places[1, 0] - places[0, 0]) / 7.5)  # letters between the ends, roughly
     pairs = np.sort(around.nodes[around.edges], axis=1)
     others = no_pairs() if flagged is None else np.sort(np.asarray(flagged).reshape(-1, 2), axis=1)
     dashed = np.isin(pair_keys(pairs, graph.num_nodes), pair_keys(others, graph.num_nodes))
-    lines = []
-    for chosen, style in (
-        (around.edges[~dashed], {"stroke": LINE, "stroke_width": 1}),
-        (
-            around.edges[dashed],
-            {"stroke": FLAGGED, "stroke_width": 1.5, "stroke_dasharray": "4 3", "class_": "fc-also"},
-        ),
-        (np.array([[0, 1]]), {"stroke": FLAGGED, "stroke_width": 4, "stroke_linecap": "round", "class_": "fc-edge"}),
-    ):
-        if len(chosen):
-            path = "".join(_line(places[one], places[other]) for one, other in chosen)
-            lines.append(element("path", d=path, fill="none", **style))
-    return lines
+    return render_svg(
+        "neighbourhood.svg",
+        width=width,
+        height=height,
+        nodes=nodes,
+        places=places.tolist(),
+        labels=[readable(node["name"], room) for node in labelled],
+        plain=around.edges[~dashed].tolist(),
+        dashed=around.edges[dashed].tolist(),
+        neighbour_sides=around.sides[2:][around.hops[2:] == 1].tolist(),
+        left_out=around.left_out,
+    )
 
 
-def _line(one: FloatArray, other: FloatArray) -> str:
-    return f"M{number(one[0])} {number(one[1])}L{number(other[0])} {number(other[1])}"
+def positions(around: Neighbourhood, kinds: IntArray, width: float, height: float) -> FloatArray:
+    """Return x and y of each node (n × 2), deterministically.
+
+    The ends are side by side. Neighbours of one end form a fan behind it, sorted by kind (n numbers), and more distant
+    nodes stand behind the nearer ones that they are joined to. Neighbours of both ends stand between them.
+    """
+    hops, order = around.hops, kinds.astype(np.float64)
+    places = _place(around.sides, hops, order, width, height)
+    pairs = np.concatenate([around.edges, around.edges[:, ::-1]])
+    for hop in range(2, int(hops.max(initial=0)) + 1):
+        outer, inner = pairs[(hops[pairs[:, 0]] == hop) & (hops[pairs[:, 1]] == hop - 1)].T
+        total = np.bincount(outer, places[inner, 1], len(hops))
+        mean_height = total / np.maximum(np.bincount(outer, minlength=len(hops)), 1)
+        order = np.where(hops == hop, mean_height, order)
+        places = _place(around.sides, hops, order, width, height)
+    return places
 
 
-def _node(place: FloatArray, hop: int, sign: Mark, certain: bool, name: str) -> Markup:
-    x, y = float(place[0]), float(place[1])
-    radius = (12.0, 8.0, 6.5)[min(hop, 2)]
-    stroke = {"stroke": sign.colour, "stroke_width": 1.5} if hop else {"stroke": FLAGGED, "stroke_width": 2.5}
-    pale = () if certain else (shape(sign.shape, x, y, radius, fill=PAPER, fill_opacity=0.78),)
-    ink = sign.ink if certain else INK
-    letter = text(sign.letter, x, y + radius * 0.38, anchor="middle", colour=ink, bold=True, size=radius * 1.1)
-    title = element("title", f"{name}: {sign.name}{'' if certain or sign.letter == '?' else ' (predicted)'}")
-    return element("g", title, shape(sign.shape, x, y, radius, fill=sign.colour, **stroke), *pale, letter)
+def _place(sides: IntArray, hops: IntArray, order: FloatArray, width: float, height: float) -> FloatArray:
+    others = hops > 0
+    left, right = (int((others & (sides == side)).sum()) for side in (-1, 1))
+    shift = 0.1 * width * (left - right) / max(left + right, 12)  # more width for the fuller side
+    reach = width * 0.18
+    centre = np.array([width / 2 + shift, height / 2])
+    places = np.tile(centre, (len(sides), 1))
+    places[:2, 0] += [-reach, reach]
+    ranked = np.lexsort((order, hops))
+    for side in (-1, 1):
+        nodes = ranked[(others & (sides == side))[ranked]]
+        room = np.array([width / 2 - side * shift - reach - _MARGIN, height / 2 - _MARGIN])
+        places[nodes] = centre + [side * reach, 0] + [side, 1] * _fan(hops[nodes], room)
+    middle = ranked[(others & (sides == 0))[ranked]]
+    places[middle] = centre + _columns(len(middle), reach, height)
+    return places
 
 
-def _labels(places: FloatArray, names: Sequence[str], around: Neighbourhood, width: float) -> list[Markup]:
-    """The names of the two ends, and of all nodes if there is room."""
-    shown = len(names) if len(names) <= 10 and width >= 480 else 2
-    room = int(abs(places[1, 0] - places[0, 0]) / 7.5)  # letters between the ends, roughly
-    halo = {"paint_order": "stroke", "stroke": PAPER, "stroke_width": 3, "unicode_bidi": "isolate", "anchor": "middle"}
-    labels = []
-    for row, (name, (x, y)) in enumerate(zip(names[:shown], places[:shown].tolist(), strict=True)):
-        below, size = (26, 12) if row < 2 else (19, 10)
-        labels.append(text(readable(name, room), x, y + below, colour=INK, size=size, bold=row < 2, **halo))
-    if around.left_out:
-        labels.append(text(f"+ {around.left_out:,} more", 6, 14, colour=QUIET, size=10))
-    return labels
+def _fan(hops: IntArray, room: FloatArray) -> FloatArray:
+    """Concentric arcs to the right of the origin, filled from the inside; each hop has its own arcs."""
+    sizes = [int((hops == hop).sum()) for hop in np.unique(hops)]
+    inner = max(_INNER, 0.4 * room.min())
+    arcs = _arc_sizes(sizes, inner, room.mean())
+    shares = np.linspace(0, 1, len(arcs)) if len(arcs) > 1 else np.full(len(arcs), 0.6)
+    places = [np.empty((0, 2))]
+    for size, share in zip(arcs, shares, strict=True):
+        angles = _SPREAD * ((np.arange(size) + 0.5) / max(size, 1) - 0.5)
+        places.append((inner + share * (room - inner)) * np.column_stack([np.cos(angles), np.sin(angles)]))
+    return np.concatenate(places)
+
+
+def _arc_sizes(sizes: list[int], inner: float, outer: float) -> list[int]:
+    """The number of nodes on each arc, in proportion to its radius; at most six arcs a hop."""
+    arcs: list[int] = []
+    for size in sizes:
+        for wanted in range(1, 7):
+            radii = np.linspace(inner, outer, len(arcs) + wanted + 1)[len(arcs) : len(arcs) + wanted]
+            if (_SPREAD * radii / GAP).sum() >= size:
+                break
+        cumulative = np.round(np.cumsum(radii / radii.sum()) * size).astype(int)
+        arcs += np.diff(cumulative, prepend=0).tolist()
+    return arcs
+
+
+def _columns(size: int, reach: float, height: float) -> FloatArray:
+    """Alternately above and below the middle, slightly staggered; more columns are added when the first is full."""
+    rows = max(1, int((height / 2 - 40) // GAP))
+    node = np.arange(size)
+    up = np.where(node % 2 == 0, -1.0, 1.0)
+    row, column = (node // 2) % rows, (node // 2) // rows
+    offset = (column + 1) // 2 * np.where(column % 2 == 0, 1.0, -1.0)
+    step = min(GAP + 6, (reach - GAP) / max(1.0, abs(offset).max(initial=0)))
+    stagger = 7.0 * np.where(row % 2 == 0, 1.0, -1.0) * up
+    return np.column_stack([offset * step + stagger, up * (28 + row * GAP)])

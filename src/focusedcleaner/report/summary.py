@@ -19,7 +19,7 @@ from focusedcleaner.formatting import estimate_in_words, readable, why
 from focusedcleaner.graph import UNKNOWN, BoolArray, Graph, IntArray
 from focusedcleaner.report.method_descriptions import POSITIONS, describe_method, trace_title, victims_described
 from focusedcleaner.report.neighbourhood import drawing, neighbourhood
-from focusedcleaner.report.svg import mark
+from focusedcleaner.report.rendering import mark
 from focusedcleaner.runs import Run, read_trace
 from focusedcleaner.scoring import Score, aligned, score
 
@@ -52,7 +52,12 @@ def summary(run: Run, *, truth: Graph | None = None, top: int = TOP) -> dict[str
     return {
         "run": _run(run),
         "description": describe_method(run.record),
-        "graph": _graph(poisoned),
+        "graph": {
+            "nodes": poisoned.num_nodes,
+            "classes": poisoned.num_classes,
+            "attributes": poisoned.num_attributes,
+            **{part: len(getattr(poisoned.split, part, ())) for part in ("train", "val", "test")},
+        },
         "before": structure(poisoned),
         "after": structure(run.graph),
         "accuracy": _first_and_last(trace.get("validation_accuracy", ())),
@@ -99,14 +104,6 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     return flat
 
 
-# The two graphs ------------------------------------------------------------------------------------------------------
-
-
-def _graph(graph: Graph) -> dict[str, Any]:
-    parts = {part: 0 if graph.split is None else len(getattr(graph.split, part)) for part in ("train", "val", "test")}
-    return {"nodes": graph.num_nodes, "classes": graph.num_classes, "attributes": graph.num_attributes, **parts}
-
-
 def structure(graph: Graph) -> dict[str, Any]:
     """Count edges, components and degrees, and measure the homophily.
 
@@ -148,11 +145,8 @@ def visible_labels(graph: Graph) -> IntArray:
     >>> visible_labels(Graph(2, [[0, 1]]))
     array([-1, -1])
     """
-    if graph.labels is None:
-        return np.full(graph.num_nodes, UNKNOWN)
-    labels = graph.labels if graph.split is None else graph.without_test_labels().labels
-    assert labels is not None
-    return labels
+    visible = graph if graph.labels is None or graph.split is None else graph.without_test_labels()
+    return np.full(graph.num_nodes, UNKNOWN) if visible.labels is None else visible.labels
 
 
 def node_classes(run: Run) -> tuple[IntArray, BoolArray]:
@@ -162,22 +156,19 @@ def node_classes(run: Run) -> tuple[IntArray, BoolArray]:
     """
     classes = visible_labels(run.poisoned).copy()
     known = classes != UNKNOWN
-    predicted = _predicted_classes(run)
+    predicted = predicted_classes(run)
     if predicted is not None:
         nodes, last = np.unique(run.removed.ravel()[::-1], return_index=True)
         classes[nodes] = np.where(known[nodes], classes[nodes], predicted.ravel()[::-1][last])
     return classes, known
 
 
-def _predicted_classes(run: Run) -> IntArray | None:
-    """The classes of the removed edges' ends (R × 2) that the method predicted; None if its evidence has none."""
+def predicted_classes(run: Run) -> IntArray | None:
+    """Return the classes of the removed edges' ends (R × 2) that the method predicted; None without such evidence."""
     distributions = [run.evidence.get(name) for name in ("classes_u", "classes_v")]
     if any(one is None or one.ndim != 2 for one in distributions):
         return None
     return np.column_stack([one.argmax(axis=1) for one in distributions if one is not None])
-
-
-# The trace -----------------------------------------------------------------------------------------------------------
 
 
 def _trace(trace: Mapping[str, Sequence[float]]) -> dict[str, Any]:
@@ -203,11 +194,8 @@ def _first_and_last(column: Sequence[float]) -> list[float] | None:
     return [column[0], column[-1]] if len(column) and math.isfinite(column[0] + column[-1]) else None
 
 
-# The removed edges ---------------------------------------------------------------------------------------------------
-
-
 def _edges(run: Run, classes: IntArray, known: BoolArray, clean: Graph | None, top: int) -> list[dict[str, Any]]:
-    graph, adjacency, predicted = run.poisoned, run.poisoned.adjacency(), _predicted_classes(run)
+    graph, adjacency, predicted = run.poisoned, run.poisoned.adjacency(), predicted_classes(run)
     planted = None if clean is None else ~clean.has_edges(np.sort(run.removed[:top], axis=1))
     edges = []
     for row, (u, v) in enumerate(run.removed[:top]):
@@ -243,7 +231,7 @@ def _truth(run: Run, clean: Graph) -> dict[str, Any]:
         "hits": result.hits,
         "curve": {"removed": rows, "hits": [int(hits[row]) for row in rows]},
         **{
-            name: {"run": _number(getattr(result, name)), "oracle": _number(getattr(oracle, name))}
+            name: {who: _number(getattr(one, name)) for who, one in (("run", result), ("oracle", oracle))}
             for name in ("esr", "f1", "cr")
         },
     }

@@ -9,7 +9,7 @@ import torch
 
 from focusedcleaner.engine import one_thread
 from focusedcleaner.graph import UNKNOWN, BoolArray, Graph, IntArray
-from focusedcleaner.report.summary import visible_labels
+from focusedcleaner.report.summary import predicted_classes, visible_labels
 from focusedcleaner.runs import Run
 from focusedcleaner.sanitizers.focused import SINGLE_PRECISION_FROM
 from focusedcleaner.surrogate import Surrogate
@@ -49,9 +49,5 @@ def all_classes(graph: Graph) -> Classes:
 
 def classes_of_ends(run: Run, classes: Classes) -> IntArray:
     """Return the classes of the removed edges' ends (R × 2): from ``classes``, else from the evidence, else −1."""
-    ends = classes.numbers[run.removed].reshape(-1, 2)
-    for column, name in enumerate(("classes_u", "classes_v")):
-        if name in run.evidence and run.evidence[name].ndim == 2:
-            likeliest = run.evidence[name].argmax(axis=1)
-            ends[:, column] = np.where(ends[:, column] == UNKNOWN, likeliest, ends[:, column])
-    return ends
+    ends, predicted = classes.numbers[run.removed].reshape(-1, 2), predicted_classes(run)
+    return ends if predicted is None else np.where(ends == UNKNOWN, predicted, ends)

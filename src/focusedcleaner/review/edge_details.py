@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.preprocessing import StandardScaler
 
 from focusedcleaner.formatting import readable, why
-from focusedcleaner.graph import FloatArray, Graph, IntArray
+from focusedcleaner.graph import FloatArray, Graph
 from focusedcleaner.report.neighbourhood import drawing, neighbourhood
-from focusedcleaner.report.svg import mark
+from focusedcleaner.report.rendering import mark
 from focusedcleaner.review.classes import Classes
 from focusedcleaner.runs import Run
 
@@ -25,10 +26,7 @@ FACTS = {
     "meta_gradient": ("Meta-gradient", "How fast the model's loss falls if this edge goes. Larger is more suspicious."),
     "victim_score": ("Victim score", "How likely the detector finds this node a victim. Larger is more suspicious."),
     "class_agreement": ("Class agreement", "How likely both ends have the same class. Smaller is more suspicious."),
-    "link_probability": (
-        "Link probability",
-        "How likely this edge is to a link predictor. Smaller is more suspicious.",
-    ),
+    "link_probability": ("Link probability", "How likely a link predictor finds it. Smaller is more suspicious."),
     "common_neighbours": ("Common neighbours", "Nodes joined to both ends. Planted edges rarely have any."),
     "degree": ("Neighbours", "Number of edges of this node in the input graph."),
     "attribute_similarity": ("Attribute similarity", "Cosine of the two rows of attributes: 1 for the same direction."),
@@ -37,48 +35,24 @@ FACTS = {
 
 
 class EdgeDetails:
-    """Looks up the details of a run's edges; data about the whole graph is computed once.
-
-    Args:
-        run: the run.
-        classes: of all nodes, for pictures and known labels.
-    """
+    """Looks up the details of a run's edges, with the classes of all nodes; the whole graph is read only once."""
 
     def __init__(self, run: Run, classes: Classes) -> None:
         self.run = run
         self.classes = classes
-
-    @cached_property
-    def graph(self) -> Graph:
-        return self.run.poisoned
-
-    @cached_property
-    def _adjacency(self) -> sp.csr_array:
-        return self.graph.adjacency()
-
-    @cached_property
-    def _flagged(self) -> sp.csr_array:
-        """The flagged edges, as an upper triangle."""
-        u, v = self.run.removed.reshape(-1, 2).T
-        nodes = self.graph.num_nodes
-        return sp.coo_array((np.ones(len(u), dtype=np.int8), (u, v)), shape=(nodes, nodes)).tocsr()
-
-    @cached_property
-    def _flagged_degrees(self) -> IntArray:
-        return np.bincount(self.run.removed.ravel(), minlength=self.graph.num_nodes)
+        self.graph: Graph = run.poisoned
+        self._adjacency = self.graph.adjacency()
+        nodes, (u, v) = self.graph.num_nodes, run.removed.reshape(-1, 2).T
+        self._flagged = sp.csr_array((np.ones(len(u), dtype=np.int8), (u, v)), shape=(nodes, nodes))
+        self._flagged_degrees = np.bincount(run.removed.ravel(), minlength=nodes)
 
     @cached_property
     def _deviations(self) -> FloatArray:
         """The standard deviation of each attribute, 1 for a constant one."""
-        attributes = self.graph.attributes
-        assert attributes is not None
-        mean = np.asarray(attributes.mean(axis=0)).ravel()
-        square = np.asarray(attributes.multiply(attributes).mean(axis=0)).ravel()
-        deviation = np.sqrt(np.maximum(square - mean**2, 0))
-        return np.where(deviation > 0, deviation, 1.0)
+        return np.asarray(StandardScaler(with_mean=False).fit(self.graph.attributes).scale_)
 
-    def details(self, rank: int, *, hops: int = 2, most: int = 60) -> dict[str, Any]:
-        """Return what the page shows about an edge, its ``rank``, ``score`` and ``why`` and
+    def details(self, rank: int) -> dict[str, Any]:
+        """Return what the page shows about the edge of a rank (from 1), its ``rank``, ``score`` and ``why`` and
 
         - ``ends``: for each node its ``name``, known class (``label``), likeliest classes by the evidence
           (``predictions``, with probabilities) and number of ``flagged`` edges;
@@ -86,15 +60,10 @@ class EdgeDetails:
         - ``attributes``: those that differ most: ``name``, both ``values`` and the lengths of the bars;
           ``shared`` and ``own``: how many attributes both nodes have, or only one of them;
         - ``picture`` of the neighbourhood, and the ``marks`` of the classes in it.
-
-        Args:
-            rank: from 1.
-            hops: size of the neighbourhood in the picture.
-            most: largest number of nodes in the picture.
         """
         row = rank - 1
         u, v = (int(node) for node in self.run.removed[row])
-        around = neighbourhood(self.graph, u, v, hops=hops, most=most, adjacency=self._adjacency)
+        around = neighbourhood(self.graph, u, v, hops=2, most=60, adjacency=self._adjacency)
         near = self._flagged[around.nodes].tocoo()
         flagged = np.column_stack([around.nodes[near.row], near.col])
         classes = self.classes
@@ -131,49 +100,52 @@ class EdgeDetails:
 
     def _attributes(self, u: int, v: int) -> dict[str, Any]:
         """The attributes that differ most, in standard deviations, and how many are shared or belong to one node."""
-        attributes = self.graph.attributes
+        attributes, names = self.graph.attributes, self.graph.attribute_names
         if attributes is None:
             return {"attributes": [], "shared": 0, "own": (0, 0)}
-        rows = [attributes[[node]].tocoo() for node in (u, v)]
-        columns = np.unique(np.concatenate([row.col for row in rows]))
-        values = np.zeros((2, len(columns)))
-        for end, row in enumerate(rows):
-            values[end, np.searchsorted(columns, row.col)] = row.data
+        both = attributes[[u, v]]
+        columns = np.unique(both.indices)
+        values = both[:, columns].toarray()
         apart = np.abs(values[0] - values[1]) / self._deviations[columns]
         widths = np.abs(values) / np.maximum(np.abs(values).max(axis=0), 1e-300)
-        most = [place for place in np.lexsort((columns, -apart))[:ATTRIBUTES] if apart[place] > 0]
+        most = [at for at in np.lexsort((columns, -apart))[:ATTRIBUTES] if apart[at] > 0]
         has = values != 0
         return {
             "attributes": [
                 {
-                    "name": self._attribute_name(int(columns[place])),
-                    "values": tuple(values[:, place].tolist()),
-                    "widths": tuple(widths[:, place].tolist()),
+                    "name": f"attribute {columns[at]}" if names is None else readable(names[columns[at]]),
+                    "values": tuple(values[:, at].tolist()),
+                    "widths": tuple(widths[:, at].tolist()),
                 }
-                for place in most
+                for at in most
             ],
             "shared": int(has.all(axis=0).sum()),
             "own": (int((has[0] & ~has[1]).sum()), int((has[1] & ~has[0]).sum())),
         }
 
-    def _attribute_name(self, number: int) -> str:
-        names = self.graph.attribute_names
-        return f"attribute {number}" if names is None else readable(names[number], 60)
 
+def evidence_columns(evidence: Mapping[str, NDArray[Any]]) -> Iterator[tuple[str, tuple[NDArray[Any], ...]]]:
+    """Yield the name of each kind of evidence with its column or, without the ending, the columns of both ends.
 
-def _facts(evidence: Mapping[str, NDArray[np.float64]], row: int) -> list[dict[str, Any]]:
-    """One fact per scalar column; the columns of the two ends make one fact."""
-    facts = []
+    >>> [(name, len(columns)) for name, columns in evidence_columns({"degree_u": 1, "degree_v": 2, "planted": 3})]
+    [('degree', 2), ('planted', 1)]
+    """
     for name, column in evidence.items():
         stem, _, end = name.rpartition("_")
-        paired = end in ("u", "v") and f"{stem}_u" in evidence and f"{stem}_v" in evidence
-        if column.ndim != 1 or (paired and end == "v"):
-            continue
-        columns = (column, evidence[f"{stem}_v"]) if paired else (column,)
-        key = stem if paired else name
-        title, meaning = FACTS.get(key, (readable(key.replace("_", " ").capitalize()), ""))
-        values = tuple(figure(float(one[row])) for one in columns)
-        facts.append({"name": title, "meaning": meaning, "values": values})
+        if end not in ("u", "v") or not {f"{stem}_u", f"{stem}_v"} <= evidence.keys():
+            yield name, (column,)
+        elif end == "u":
+            yield stem, (column, evidence[f"{stem}_v"])
+
+
+def _facts(evidence: Mapping[str, NDArray[Any]], row: int) -> list[dict[str, Any]]:
+    """One fact per kind of evidence, distributions of classes left out."""
+    facts = []
+    for name, columns in evidence_columns(evidence):
+        if columns[0].ndim == 1:
+            title, meaning = FACTS.get(name, (readable(name.replace("_", " ").capitalize()), ""))
+            values = tuple(figure(float(column[row])) for column in columns)
+            facts.append({"name": title, "meaning": meaning, "values": values})
     return facts
 
 
@@ -183,6 +155,4 @@ def figure(value: float) -> str:
     >>> figure(0.0108588), figure(12.0), figure(12345.6)
     ('0.0109', '12', '12,346')
     """
-    if np.isfinite(value) and value == int(value):
-        return f"{int(value):,}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{value:z,.0f}" if value.is_integer() or abs(value) >= 1000 else f"{value:.3g}"

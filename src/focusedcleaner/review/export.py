@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
@@ -22,11 +23,8 @@ COLUMNS = ("rank", "u", "v", "score", "verdict", "planted_by", "genuine_by", "un
 KINDS = ("csv", "json")
 Conflicts = Literal["planted", "genuine", "skip"]
 _DECISION = ("reviewer", "verdict", "note", "at")
-_BATCH = 5000
-_CHUNK = 1 << 16
-
-
-# Files ---------------------------------------------------------------------------------------------------------------
+_BATCH = 500
+_NO_RANKS = np.empty(0, dtype=np.int64)
 
 
 def export(store: Store, kind: str) -> Iterator[str]:
@@ -38,20 +36,7 @@ def export(store: Store, kind: str) -> Iterator[str]:
     """
     if kind not in KINDS:
         raise InputError(f"decisions are exported as {' or '.join(KINDS)}, not as {kind!r}")
-    return _chunks(_csv(store) if kind == "csv" else _json(store))
-
-
-def _chunks(lines: Iterator[str]) -> Iterator[str]:
-    """Join lines to larger chunks."""
-    waiting: list[str] = []
-    size = 0
-    for line in lines:
-        waiting.append(line)
-        size += len(line)
-        if size > _CHUNK:
-            yield "".join(waiting)
-            waiting, size = [], 0
-    yield "".join(waiting)
+    return _csv(store) if kind == "csv" else _json(store)
 
 
 def safe_cell(text: str) -> str:
@@ -69,7 +54,7 @@ def safe_cell(text: str) -> str:
     return text
 
 
-def _edges(store: Store) -> Iterator[dict[str, Any]]:
+def _batches(store: Store) -> Iterator[list[dict[str, Any]]]:
     for start in range(0, store.size(), _BATCH):
         rows = store.rows(
             "SELECT edges.rank, u, v, score, status, reviewer, verdict, note, at FROM edges"
@@ -77,42 +62,40 @@ def _edges(store: Store) -> Iterator[dict[str, Any]]:
             " ORDER BY edges.rank, reviewer",
             (start, start + _BATCH),
         )
+        edges = []
         for (rank, u, v, score, status), group in groupby(rows, key=itemgetter(0, 1, 2, 3, 4)):
             decisions = [dict(zip(_DECISION, row[5:], strict=True)) for row in group if row[5] is not None]
-            yield {"rank": rank, "u": u, "v": v, "score": score, "verdict": status, "decisions": decisions}
+            edges.append({"rank": rank, "u": u, "v": v, "score": score, "verdict": status, "decisions": decisions})
+        yield edges
 
 
 def _csv(store: Store) -> Iterator[str]:
-    yield _row(COLUMNS)
-    for edge in _edges(store):
-        decisions = edge["decisions"]
-        reviewers = [
-            "; ".join(one["reviewer"] for one in decisions if one["verdict"] == verdict)
-            for verdict in ("planted", "genuine", "unsure")
-        ]
-        notes = "\n".join(f"{one['reviewer']}: {one['note']}" for one in decisions if one["note"])
-        u, v, *rest = (safe_cell(text) for text in (edge["u"], edge["v"], *reviewers, notes))
-        yield _row((edge["rank"], u, v, f"{edge['score']:.9g}", edge["verdict"], *rest))
-
-
-def _row(cells: Sequence[object]) -> str:
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerow(cells)
-    return buffer.getvalue()
+    yield ",".join(COLUMNS) + "\n"
+    for edges in _batches(store):
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        for edge in edges:
+            decisions = edge["decisions"]
+            reviewers = [
+                "; ".join(one["reviewer"] for one in decisions if one["verdict"] == verdict)
+                for verdict in ("planted", "genuine", "unsure")
+            ]
+            notes = "\n".join(f"{one['reviewer']}: {one['note']}" for one in decisions if one["note"])
+            u, v, *rest = (safe_cell(text) for text in (edge["u"], edge["v"], *reviewers, notes))
+            writer.writerow((edge["rank"], u, v, f"{edge['score']:.9g}", edge["verdict"], *rest))
+        yield buffer.getvalue()
 
 
 def _json(store: Store) -> Iterator[str]:
     about = {"exported": datetime.now(UTC).isoformat(timespec="seconds"), "counts": store.counts()}
     yield f'{json.dumps(about)[:-1]}, "edges": ['
     separator = "\n"
-    for edge in _edges(store):
-        score = edge["score"] if abs(edge["score"]) != float("inf") else None
-        yield separator + json.dumps({**edge, "score": score}, ensure_ascii=False)
+    for edges in _batches(store):
+        for edge in edges:
+            edge["score"] = edge["score"] if math.isfinite(edge["score"]) else None
+        yield separator + ",\n".join(json.dumps(edge, ensure_ascii=False) for edge in edges)
         separator = ",\n"
     yield "\n]}\n"
-
-
-# Edges to remove -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -148,25 +131,20 @@ def select_edges(
     if reviewer is not None and reviewer not in store.reviewers():
         known = ", ".join(store.reviewers()) or "nobody yet"
         raise InputError(f"there is no reviewer {reviewer!r}; those who took part: {known}")
-    nothing = np.empty(0, dtype=np.int64)
-    disputed = nothing if reviewer is not None else _ranks(store, "conflict", None)
-    undecided = nothing if undecided_above is None else _undecided(store, reviewer, undecided_above)
-    judged = _ranks(store, "planted", reviewer)
+    if reviewer is None:
+        judged, disputed = (_ranks(store, "edges", "status = ?", verdict) for verdict in ("planted", "conflict"))
+    else:
+        judged = _ranks(store, "decisions", "reviewer = ? AND verdict = 'planted'", reviewer)
+        disputed = _NO_RANKS
+    undecided = _NO_RANKS
+    if undecided_above is not None:
+        verdict = "SELECT 1 FROM decisions AS d WHERE d.rank = edges.rank AND verdict <> 'open'"
+        condition = f"score >= ?1 AND NOT EXISTS ({verdict} AND reviewer = COALESCE(?2, reviewer))"
+        undecided = _ranks(store, "edges", condition, undecided_above, reviewer)
     if conflicts == "planted":
         return SelectedEdges(judged, disputed, undecided, 0)
-    return SelectedEdges(judged, nothing, undecided, len(disputed))
+    return SelectedEdges(judged, _NO_RANKS, undecided, len(disputed))
 
 
-def _ranks(store: Store, status: str, reviewer: str | None) -> IntArray:
-    if reviewer is None:
-        rows = store.rows("SELECT rank FROM edges WHERE status = ?", (status,))
-    else:
-        rows = store.rows("SELECT rank FROM decisions WHERE reviewer = ? AND verdict = ?", (reviewer, status))
-    return np.array(rows, dtype=np.int64).reshape(-1)
-
-
-def _undecided(store: Store, reviewer: str | None, least: float) -> IntArray:
-    condition, parameters = ("", []) if reviewer is None else (" AND reviewer = ?", [reviewer])
-    judged = f"SELECT 1 FROM decisions AS d WHERE d.rank = edges.rank AND verdict <> 'open'{condition}"
-    rows = store.rows(f"SELECT rank FROM edges WHERE score >= ? AND NOT EXISTS ({judged})", [least, *parameters])
-    return np.array(rows, dtype=np.int64).reshape(-1)
+def _ranks(store: Store, table: str, condition: str, *parameters: object) -> IntArray:
+    return np.array(store.rows(f"SELECT rank FROM {table} WHERE {condition}", parameters), dtype=np.int64).reshape(-1)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 from focusedcleaner.errors import InputError
 from focusedcleaner.formatting import class_name
-from focusedcleaner.graph import FloatArray
 from focusedcleaner.review import ranking, view
 from focusedcleaner.review.edge_details import EdgeDetails
 from focusedcleaner.review.ranking import ReviewerAgreement
@@ -23,34 +21,18 @@ _MOST_PAIRS = 60
 
 
 class Review:
-    """A run under review.
-
-    Args:
-        store: the decisions.
-        edges: the details of the run's edges.
-    """
+    """A run under review: the decisions, and the details of its edges."""
 
     def __init__(self, store: Store, edges: EdgeDetails) -> None:
         self.store = store
         self.edges = edges
-        self._agreement: tuple[int, ReviewerAgreement] | None = None
-
-    @cached_property
-    def total(self) -> int:
-        return self.store.size()
-
-    @cached_property
-    def _pairs(self) -> list[tuple[str, str, int]]:
-        """The pairs of classes to filter by: value, text and number of edges."""
-        graph = self.edges.graph
-        return [
-            (f"{low}-{high}", f"{class_name(graph, low)} – {class_name(graph, high)}", count)
-            for low, high, count in view.class_pairs(self.store)[:_MOST_PAIRS]
+        self.total = store.size()
+        # The pairs of classes to filter by: value, text and number of edges.
+        self._pairs = [
+            (f"{low}-{high}", f"{class_name(edges.graph, low)} – {class_name(edges.graph, high)}", count)
+            for low, high, count in view.class_pairs(store)[:_MOST_PAIRS]
         ]
-
-    @cached_property
-    def _evidence(self) -> tuple[list[str], FloatArray]:
-        return ranking.evidence_table(self.edges.run)
+        self._agreement: tuple[int, ReviewerAgreement] | None = None
 
     def agreement(self) -> ReviewerAgreement:
         """Return the reviewers' agreement with the ranking; it is recomputed only after a new event."""
@@ -58,10 +40,6 @@ class Review:
         if self._agreement is None or self._agreement[0] != last:
             self._agreement = last, ranking.reviewer_agreement(self.store.judged(), self.total)
         return self._agreement[1]
-
-    def rerank(self) -> None:
-        """Learn a new order of the undecided edges from the decisions."""
-        ranking.rerank(self.store, *self._evidence)
 
     def page(
         self,
@@ -74,6 +52,8 @@ class Review:
         alert: str = "",
     ) -> dict[str, Any]:
         """Return what the template shows; ``listing`` is a page of the list and ``sheet`` the edge to judge, or None.
+
+        The sheet's ``position`` is None if the list leaves the edge out, for example after a verdict.
 
         Args:
             asked: the filter and the order.
@@ -90,7 +70,17 @@ class Review:
         position = 0 if edge is None else view.before(self.store, asked, edge)
         start = min(position, max(matches - 1, 0)) // PAGE_SIZE * PAGE_SIZE
         lines = view.lines(self.store, asked, reviewer, start=start, most=PAGE_SIZE)
-        listed = any(line.rank == edge for line in lines)
+        sheet = None
+        if edge is not None:
+            sheet = {
+                "edge": self.edges.details(edge),
+                "position": position + 1 if any(line.rank == edge for line in lines) else None,
+                "status": self.store.rows("SELECT status FROM edges WHERE rank = ?", (edge,))[0][0],
+                "mine": self.store.decision(edge, reviewer),
+                "others": [decision for decision in self.store.decisions(edge) if decision.reviewer != reviewer],
+                "previous": view.preceding(self.store, asked, edge),
+                "next": view.following(self.store, asked, edge),
+            }
         agreement, change, counts = self.agreement(), self.store.reranking(), self.store.counts()
         return {
             "view": asked,
@@ -109,8 +99,8 @@ class Review:
                 "number": start // PAGE_SIZE + 1,
                 "pages": max(1, math.ceil(matches / PAGE_SIZE)),
             },
-            "sheet": None if edge is None else self._sheet(asked, reviewer, edge, position + 1 if listed else None),
-            "message": "" if after is None else self.message(after, reviewer),
+            "sheet": sheet,
+            "message": "" if after is None else self._message(after, reviewer),
             "alert": alert,
         }
 
@@ -125,20 +115,7 @@ class Review:
         start = min(max((number or 1) - 1, 0) * PAGE_SIZE, matches - 1)
         return view.lines(self.store, asked, reviewer, start=start, most=1)[0].rank
 
-    def _sheet(self, asked: View, reviewer: str, edge: int, position: int | None) -> dict[str, Any]:
-        """The edge to judge; its position is None if the view leaves it out, for example after a verdict."""
-        return {
-            "edge": self.edges.details(edge),
-            "position": position,
-            "status": self.store.rows("SELECT status FROM edges WHERE rank = ?", (edge,))[0][0],
-            "mine": self.store.decision(edge, reviewer),
-            "others": [decision for decision in self.store.decisions(edge) if decision.reviewer != reviewer],
-            "previous": view.preceding(self.store, asked, edge),
-            "next": view.following(self.store, asked, edge),
-        }
-
-    def message(self, rank: int, reviewer: str) -> str:
-        """Return the saved decision as text, for the reviewer who has just made it."""
+    def _message(self, rank: int, reviewer: str) -> str:
         decision = self.store.decision(rank, reviewer)
         verdict = {"open": "no verdict", "unsure": "unsure"}.get(decision.verdict, f"judged {decision.verdict}")
         return f"Edge {rank:,}: {verdict}{', with a note' if decision.note else ''}"

@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from focusedcleaner.engine import one_thread
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, IntArray
+from focusedcleaner.review.edge_details import evidence_columns
 from focusedcleaner.review.store import Status, Store
 from focusedcleaner.runs import Run
 
@@ -23,9 +24,6 @@ PARTS = 10
 PATIENCE = 20.0
 """Number of decisions, half of them planted, at which the learner and the method's order have equal weight."""
 _MOVERS = 5
-
-
-# Agreement -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -56,18 +54,11 @@ def reviewer_agreement(judged: Mapping[Status, IntArray | Sequence[int]], total:
         status: tuple(np.bincount(part_of[np.array(ranks, dtype=np.int64) - 1], minlength=PARTS).tolist())
         for status, ranks in judged.items()
     }
-    sizes = tuple(np.bincount(part_of, minlength=PARTS).tolist())
-    return ReviewerAgreement(_auc(judged.get("planted", ()), judged.get("genuine", ())), parts, sizes)
-
-
-def _auc(planted: IntArray | Sequence[int], genuine: IntArray | Sequence[int]) -> float:
-    if not len(planted) or not len(genuine):
-        return float("nan")
-    behind = len(genuine) - np.searchsorted(np.sort(genuine), planted)
-    return float(behind.mean() / len(genuine))
-
-
-# Re-ranking ----------------------------------------------------------------------------------------------------------
+    planted, genuine = judged.get("planted", ()), judged.get("genuine", ())
+    auc = float("nan")
+    if len(planted) and len(genuine):
+        auc = 1 - float(np.searchsorted(np.sort(genuine), planted).mean()) / len(genuine)
+    return ReviewerAgreement(auc, parts, tuple(np.bincount(part_of, minlength=PARTS).tolist()))
 
 
 def evidence_table(run: Run) -> tuple[list[str], FloatArray]:
@@ -77,19 +68,13 @@ def evidence_table(run: Run) -> tuple[list[str], FloatArray]:
     become the log-probability of equal classes, log Σ_c p_u(c)·p_v(c).
     """
     columns: dict[str, FloatArray] = {"score": run.scores}
-    evidence = run.evidence
-    for name, values in evidence.items():
-        stem, _, end = name.rpartition("_")
-        if f"{stem}_u" in evidence and f"{stem}_v" in evidence and end in ("u", "v"):
-            if end == "v":
-                continue
-            one, other = evidence[f"{stem}_u"], evidence[f"{stem}_v"]
-            if values.ndim == 2:
-                columns[f"same {stem}"] = np.log(np.maximum((one * other).sum(axis=1), 1e-6))
-            else:
-                columns[f"smaller {stem}"], columns[f"larger {stem}"] = np.minimum(one, other), np.maximum(one, other)
-        elif values.ndim == 1 and not np.array_equal(values, run.scores):
-            columns[name] = values
+    for name, (one, *other) in evidence_columns(run.evidence):
+        if other and one.ndim == 2:
+            columns[f"same {name}"] = np.log(np.maximum((one * other[0]).sum(axis=1), 1e-6))
+        elif other:
+            columns[f"smaller {name}"], columns[f"larger {name}"] = np.minimum(one, *other), np.maximum(one, *other)
+        elif one.ndim == 1 and not np.array_equal(one, run.scores):
+            columns[name] = one
     table = np.column_stack([np.nan_to_num(np.asarray(column, dtype=np.float64)) for column in columns.values()])
     spread = table.std(axis=0)
     scaled = (table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
@@ -135,17 +120,14 @@ def reorder(
     order = np.lexsort((method, -mixed))
     coefficients = learner.coef_[0]
     largest = np.argsort(-np.abs(coefficients))[:3]
-    place = _places(order)
+    place = np.argsort(order)  # the inverse permutation
     moved = method - place
     by_move = np.argsort(-moved, kind="stable")
 
-    def movers(items: IntArray, sign: int) -> list[dict[str, int]]:
+    def movers(items: IntArray) -> list[dict[str, int]]:
         first = len(judged) + 1
-        return [
-            {"rank": int(rest[item]) + 1, "place": int(place[item]) + first, "before": int(item) + first}
-            for item in items
-            if sign * moved[item] > 0
-        ]
+        found = zip((rest[items] + 1).tolist(), (place[items] + first).tolist(), (items + first).tolist(), strict=True)
+        return [{"rank": rank, "place": now, "before": before} for rank, now, before in found]
 
     return np.concatenate([judged, rest[order]]) + 1, {
         "planted": len(planted),
@@ -155,28 +137,21 @@ def reorder(
         "up": int((moved > 0).sum()),
         "down": int((moved < 0).sum()),
         "kept": int((moved == 0).sum()),
-        "risen": movers(by_move[:_MOVERS], 1),
-        "fallen": movers(by_move[::-1][:_MOVERS], -1),
+        "risen": movers(by_move[moved[by_move] > 0][:_MOVERS]),
+        "fallen": movers(by_move[moved[by_move] < 0][::-1][:_MOVERS]),
         "learnt": [[names[column], float(coefficients[column])] for column in largest],
     }
 
 
-def _places(order: IntArray) -> IntArray:
-    """The position of each item in an order."""
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return place
-
-
 def _normal_scores(order: IntArray) -> FloatArray:
     """The standard normal quantile of each item's position; the first item has the largest."""
-    return np.asarray(-ndtri((_places(order) + 0.5) / len(order)))
+    return np.asarray(-ndtri((np.argsort(order) + 0.5) / len(order)))
 
 
-def rerank(store: Store, names: Sequence[str], table: FloatArray) -> None:
-    """Learn from the store's decisions, and save the new order and how it changed."""
+def rerank(store: Store, run: Run) -> None:
+    """Learn a new order of the undecided edges from the decisions; save it, and how the order changed."""
     judged = store.judged()
-    ranks, change = reorder(names, table, judged["planted"], judged["genuine"])
+    ranks, change = reorder(*evidence_table(run), judged["planted"], judged["genuine"])
     change["at"] = datetime.now(UTC).isoformat(timespec="seconds")
     store.reorder([(place, rank) for place, rank in enumerate(ranks.tolist(), 1)], json.dumps(change))
 

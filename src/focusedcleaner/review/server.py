@@ -7,13 +7,11 @@ import sqlite3
 import threading
 import webbrowser
 from collections.abc import Callable
-from typing import TypeVar
+from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
@@ -21,8 +19,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.report import template_environment
-from focusedcleaner.report.svg import badge
+from focusedcleaner.report.rendering import template_environment
 from focusedcleaner.review import ranking, view
 from focusedcleaner.review.export import export
 from focusedcleaner.review.guard import Guard
@@ -33,10 +30,6 @@ from focusedcleaner.review.view import ORDERS, STATES, View
 HOST = "127.0.0.1"
 COOKIE = "focusedcleaner-reviewer"
 _YEAR = 365 * 24 * 3600
-_T = TypeVar("_T")
-
-
-# Routes --------------------------------------------------------------------------------------------------------------
 
 
 def application(review: Review, *, port: int, reviewer: str, title: str) -> Starlette:
@@ -49,115 +42,100 @@ def application(review: Review, *, port: int, reviewer: str, title: str) -> Star
         title: the name of the run.
     """
     routes = Routes(review, reviewer, title)
+    changes = (routes.decide, routes.note, routes.undo, routes.reviewer, routes.rerank, routes.restore)
     return Starlette(
         routes=[
             Route("/", routes.show),
-            Route("/decide", routes.decide, methods=["POST"]),
-            Route("/note", routes.note, methods=["POST"]),
-            Route("/undo", routes.undo, methods=["POST"]),
-            Route("/reviewer", routes.name_reviewer, methods=["POST"]),
-            Route("/rerank", routes.rerank, methods=["POST"]),
-            Route("/restore", routes.restore, methods=["POST"]),
+            *(Route(f"/{change.__name__}", change, methods=["POST"]) for change in changes),
             Route("/export.{kind:str}", routes.export),
             Mount("/static", StaticFiles(packages=[("focusedcleaner.review", "static")])),
         ],
         middleware=[Middleware(Guard, port=port)],
-        exception_handlers={InputError: routes.input_error, sqlite3.Error: _not_saved, HTTPException: _plain},
+        exception_handlers={InputError: routes.input_error, sqlite3.Error: _not_saved},
     )
 
 
+@dataclass(frozen=True)
 class Routes:
-    """One method per route; database access runs in a thread pool."""
+    """One method per route. They are not coroutines, so Starlette runs them in a thread pool."""
 
-    def __init__(self, review: Review, reviewer: str, title: str) -> None:
-        self.review = review
-        self.store = review.store
-        self.reviewer = reviewer
-        self.templates = template_environment("focusedcleaner.review")
-        self.templates.globals |= {
-            "class_mark": badge,
-            "at_node": view.at_node,
-            "title": title,
-            "states": STATES,
-            "orders": ORDERS,
-            "longest_name": LONGEST_NAME,
-            "longest_note": LONGEST_NOTE,
-        }
+    review: Review
+    default_reviewer: str
+    title: str
 
-    async def show(self, request: Request) -> Response:
+    def show(self, request: Request) -> Response:
         query = request.query_params
         edge, number, after = (_whole_number(query.get(name)) for name in ("edge", "page", "after"))
-        return await self._page(request, View.of(query), edge=edge, number=number, after=after)
+        return self._page(request, View.of(query), edge=edge, number=number, after=after)
 
-    async def export(self, request: Request) -> Response:
+    def export(self, request: Request) -> Response:
         kind = request.path_params["kind"]
-        chunks = await _in_thread(export, self.store, kind)
-        media = "text/csv" if kind == "csv" else "application/json"
-        headers = {"Content-Disposition": f'attachment; filename="review.{kind}"'}
-        return StreamingResponse((chunk.encode() for chunk in chunks), media_type=media, headers=headers)
+        return StreamingResponse(
+            export(self.review.store, kind),
+            media_type="text/csv" if kind == "csv" else "application/json",
+            headers={"Content-Disposition": f'attachment; filename="review.{kind}"'},
+        )
 
-    async def decide(self, request: Request) -> Response:
-        form, asked = request.scope["form"], View.of(request.scope["form"])
-        rank = _edge(form)
-        following = await _in_thread(view.following, self.store, asked, rank)
-        await _in_thread(self.store.decide, rank, _reviewer(form), form.get("verdict", ""), form.get("note"))
+    def decide(self, request: Request) -> Response:
+        form = request.scope["form"]
+        asked, rank = View.of(form), _edge(form)
+        following = view.following(self.review.store, asked, rank)
+        self.review.store.decide(rank, _reviewer(form), form.get("verdict", ""), form.get("note"))
         return _redirect(asked, edge=rank if following is None else following, after=rank)
 
-    async def note(self, request: Request) -> Response:
+    def note(self, request: Request) -> Response:
         form = request.scope["form"]
         rank = _edge(form)
-        await _in_thread(self.store.write_note, rank, _reviewer(form), form.get("note", ""))
+        self.review.store.decide(rank, _reviewer(form), None, form.get("note", ""))
         return _redirect(View.of(form), edge=rank, after=rank)
 
-    async def undo(self, request: Request) -> Response:
+    def undo(self, request: Request) -> Response:
         form = request.scope["form"]
-        rank = await _in_thread(self.store.undo, _reviewer(form))
+        rank = self.review.store.undo(_reviewer(form))
         if rank is None:
             raise InputError("there is nothing to undo")
         return _redirect(View.of(form), edge=rank, after=rank)
 
-    async def name_reviewer(self, request: Request) -> Response:
+    def reviewer(self, request: Request) -> Response:
         form = request.scope["form"]
         response = _redirect(View.of(form), **({"edge": _edge(form)} if form.get("edge") else {}))
         name = quote(_reviewer(form), safe="")
         response.set_cookie(COOKIE, name, max_age=_YEAR, httponly=True, samesite="strict")
         return response
 
-    async def rerank(self, request: Request) -> Response:
-        await _in_thread(self.review.rerank)
+    def rerank(self, request: Request) -> Response:
+        ranking.rerank(self.review.store, self.review.edges.run)
         return _redirect(View(sort="reranked"))
 
-    async def restore(self, request: Request) -> Response:
-        await _in_thread(ranking.restore_order, self.store)
+    def restore(self, request: Request) -> Response:
+        ranking.restore_order(self.review.store)
         return _redirect(View())
 
-    async def input_error(self, request: Request, error: Exception) -> Response:
+    def input_error(self, request: Request, error: Exception) -> Response:
         """Show the page again, with the error at its top."""
         form = request.scope.get("form", {})
         try:
-            asked, edge = View.of(form), _whole_number(form.get("edge"))
-            return await self._page(request, asked, edge=edge, alert=str(error))
+            return self._page(request, View.of(form), edge=_whole_number(form.get("edge")), alert=str(error))
         except InputError:
-            return await self._page(request, View(), alert=str(error))
+            return self._page(request, View(), alert=str(error))
 
-    async def _page(self, request: Request, asked: View, *, alert: str = "", **chosen: int | None) -> Response:
-        reviewer = self._reviewer(request)
-
-        def html() -> str:
-            page = self.review.page(asked, reviewer, alert=alert, **chosen)
-            return self.templates.get_template("review.html").render(page=page, token=request.scope["token"])
-
-        return HTMLResponse(await _in_thread(html), status_code=400 if alert else 200)
-
-    def _reviewer(self, request: Request) -> str:
+    def _page(self, request: Request, asked: View, *, alert: str = "", **chosen: int | None) -> Response:
         try:
-            return checked_reviewer(unquote(request.cookies.get(COOKIE, "")))
+            reviewer = checked_reviewer(unquote(request.cookies.get(COOKIE, "")))
         except InputError:
-            return self.reviewer
-
-
-async def _in_thread(function: Callable[..., _T], *arguments: object) -> _T:
-    return await run_in_threadpool(function, *arguments)
+            reviewer = self.default_reviewer
+        template = template_environment("focusedcleaner.review").get_template("review.html")
+        html = template.render(
+            page=self.review.page(asked, reviewer, alert=alert, **chosen),
+            token=request.scope["token"],
+            title=self.title,
+            states=STATES,
+            orders=ORDERS,
+            at_node=view.at_node,
+            longest_name=LONGEST_NAME,
+            longest_note=LONGEST_NOTE,
+        )
+        return HTMLResponse(html, status_code=400 if alert else 200)
 
 
 def _redirect(asked: View, **more: object) -> RedirectResponse:
@@ -184,16 +162,8 @@ def _whole_number(text: str | None) -> int | None:
     return int(text)
 
 
-async def _not_saved(request: Request, error: Exception) -> Response:
+def _not_saved(request: Request, error: Exception) -> Response:
     return PlainTextResponse(f"Nothing was saved: {error}\n", status_code=503)
-
-
-async def _plain(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    return PlainTextResponse(f"{error.detail}\n", status_code=error.status_code)
-
-
-# Server --------------------------------------------------------------------------------------------------------------
 
 
 def listen(port: int) -> socket.socket:
@@ -212,15 +182,9 @@ def listen(port: int) -> socket.socket:
 def serve(
     review: Review, listener: socket.socket, *, reviewer: str, title: str, browser: bool, ready: Callable[[str], None]
 ) -> None:
-    """Serve the page until Ctrl-C.
+    """Serve the page of `application` until Ctrl-C.
 
-    Args:
-        review: the run under review.
-        listener: from `listen`.
-        reviewer: the reviewer's name until another one is entered.
-        title: the name of the run.
-        browser: whether to open a browser.
-        ready: called with the address when the server accepts requests.
+    ``browser`` says whether to open one; ``ready`` is called with the address when the server accepts requests.
     """
     port = listener.getsockname()[1]
     address = f"http://{HOST}:{port}/"

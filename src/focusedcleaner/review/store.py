@@ -10,8 +10,8 @@ import hashlib
 import math
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -115,9 +115,6 @@ def checked_reviewer(name: str) -> str:
     return tidy
 
 
-# Opening -------------------------------------------------------------------------------------------------------------
-
-
 @contextmanager
 def open_store(run: Run, classes: IntArray) -> Iterator[Store]:
     """Open the store of a run; it is created if there is none.
@@ -129,96 +126,65 @@ def open_store(run: Run, classes: IntArray) -> Iterator[Store]:
     Raises:
         InputError: the store belongs to another run, is damaged or can't be written.
     """
-    path = run.path / FILE
-    with prefix_errors(path):
-        try:
-            connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
-        except sqlite3.Error as error:
-            raise InputError(f"can't be opened: {error}") from None
-        store = Store(path, connection)
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA foreign_keys = ON")
-            connection.execute("PRAGMA cache_size = -32768")  # KiB: room for 100,000 edges and their indexes
-            connection.create_function("casefold", 1, str.casefold, deterministic=True)
-            with store.transaction():
-                _check_or_fill(connection, run, classes)
-        except sqlite3.Error as error:
-            connection.close()
-            raise InputError(f"can't be used as a review: {error}") from None
-        except InputError:
-            connection.close()
-            raise
-    try:
+    with ExitStack() as stack:
+        with prefix_errors(run.path / FILE):
+            try:
+                store = stack.enter_context(closing(Store(run.path / FILE)))
+                store.prepare(run, classes)
+            except sqlite3.Error as error:
+                raise InputError(f"can't be used as a review: {error}") from None
         yield store
-    finally:
-        store.close()
-
-
-def _check_or_fill(connection: sqlite3.Connection, run: Run, classes: IntArray) -> None:
-    """Insert the run's edges into an empty database, or check that a filled one belongs to this run."""
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if not tables:
-        _fill(connection, run, classes)
-        return
-    if "meta" not in tables:
-        raise InputError("is not a review: it is a database of something else")
-    meta = dict(connection.execute("SELECT key, value FROM meta"))
-    if meta.get("version") != VERSION:
-        raise InputError(f"was made by another version of focusedcleaner (format {meta.get('version')}, not {VERSION})")
-    if meta.get("run") != fingerprint(run):
-        raise InputError(
-            f"belongs to another run: {REMOVED} has changed since the review. Restore it, or move the review away"
-        )
-
-
-def fingerprint(run: Run) -> str:
-    """Return a hash of the list of removed edges and of the input graph."""
-    digest = hashlib.sha256((run.path / REMOVED).read_bytes())
-    digest.update(str(run.record["input"].get("fingerprint")).encode())
-    return digest.hexdigest()
-
-
-def _fill(connection: sqlite3.Connection, run: Run, classes: IntArray) -> None:
-    for statement in _statements(TABLES):
-        connection.execute(statement)
-    connection.executemany("INSERT INTO meta VALUES (?, ?)", [("version", VERSION), ("run", fingerprint(run))])
-    connection.executemany(
-        "INSERT INTO edges (rank, u, v, names, score, low, high, place) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        _rows(run, classes),
-    )
-    for statement in _statements(INDEXES):
-        connection.execute(statement)
-
-
-def _statements(script: str) -> Iterator[str]:
-    """Split a script into statements; sqlite3's executescript would commit the transaction."""
-    statement = ""
-    for line in script.splitlines():
-        statement += f"{line}\n"
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
-
-
-def _rows(run: Run, classes: IntArray) -> Iterator[tuple[object, ...]]:
-    for row, (u, v) in enumerate(run.removed.tolist()):
-        names = str(run.graph.name(u)), str(run.graph.name(v))
-        score = float(run.scores[row])
-        pair = classes[row]
-        low, high = (None, None) if UNKNOWN in pair else (int(pair.min()), int(pair.max()))
-        folded = "\n".join(names).casefold()
-        yield row + 1, *names, folded, -math.inf if math.isnan(score) else score, low, high, row + 1
 
 
 class Store:
     """The decisions about one run; several threads and processes may use it at the same time."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._connection = connection
+        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
         self._lock = threading.RLock()
+
+    def prepare(self, run: Run, classes: IntArray) -> None:
+        """Insert the run's edges into an empty database, or check that a filled one belongs to this run."""
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = FULL")
+        self._connection.execute("PRAGMA foreign_keys = ON")
+        self._connection.execute("PRAGMA cache_size = -32768")  # KiB: room for 100,000 edges and their indexes
+        self._connection.create_function("casefold", 1, str.casefold, deterministic=True)
+        digest = hashlib.sha256((run.path / REMOVED).read_bytes())
+        digest.update(str(run.record["input"].get("fingerprint")).encode())
+        with self.transaction():
+            tables = self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
+            if not tables:
+                self._fill(run, classes, {"version": VERSION, "run": digest.hexdigest()})
+                return
+            if ("meta",) not in tables:
+                raise InputError("is not a review: it is a database of something else")
+            meta = dict(self.rows("SELECT key, value FROM meta"))
+            if meta.get("version") != VERSION:
+                made = f"format {meta.get('version')}, not {VERSION}"
+                raise InputError(f"was made by another version of focusedcleaner ({made})")
+            if meta.get("run") != digest.hexdigest():
+                todo = "Restore it, or move the review away"
+                raise InputError(f"belongs to another run: {REMOVED} has changed since the review. {todo}")
+
+    def _fill(self, run: Run, classes: IntArray, meta: Mapping[str, str]) -> None:
+        def rows() -> Iterator[tuple[object, ...]]:
+            for row, (u, v) in enumerate(run.removed.tolist()):
+                names = str(run.graph.name(u)), str(run.graph.name(v))
+                score = float(run.scores[row])
+                low, high = (None, None) if UNKNOWN in classes[row] else sorted(classes[row].tolist())
+                folded = "\n".join(names).casefold()
+                yield row + 1, *names, folded, -math.inf if math.isnan(score) else score, low, high, row + 1
+
+        # Not executescript, which would commit the transaction.
+        for statement in TABLES.split(";\n"):
+            self._connection.execute(statement)
+        self._connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+        columns = "rank, u, v, names, score, low, high, place"
+        self._connection.executemany(f"INSERT INTO edges ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows())
+        for statement in INDEXES.split(";\n"):
+            self._connection.execute(statement)
 
     def close(self) -> None:
         with self._lock:
@@ -241,26 +207,25 @@ class Store:
         with self._lock:
             return self._connection.execute(query, parameters).fetchall()
 
-    # Writing ---------------------------------------------------------------------------------------------------------
-
-    def decide(self, rank: int, reviewer: str, verdict: Verdict, note: str | None = None) -> None:
-        """Record a verdict, and a note if there is one; an unchanged value adds no event.
+    def decide(self, rank: int, reviewer: str, verdict: Verdict | None, note: str | None = None) -> None:
+        """Record a verdict and a note; None keeps what was recorded, and an unchanged value adds no event.
 
         Raises:
             InputError: the edge or the verdict does not exist, or the note is too long.
         """
-        if verdict not in VERDICTS:
+        if verdict is not None and verdict not in VERDICTS:
             raise InputError(f"a verdict is {', '.join(VERDICTS)}, not {verdict!r}")
         with self.transaction():
-            before = self._existing(rank, reviewer)
-            if before.verdict != verdict:
-                self._append(rank, reviewer, "verdict", verdict)
-            self._write_note(before, rank, note)
-
-    def write_note(self, rank: int, reviewer: str, note: str) -> None:
-        """Record a note and keep the verdict."""
-        with self.transaction():
-            self._write_note(self._existing(rank, reviewer), rank, note)
+            if not self.rows("SELECT 1 FROM edges WHERE rank = ?", (rank,)):
+                raise InputError(f"there is no edge {rank}")
+            before = self.decision(rank, reviewer)
+            if verdict not in (None, before.verdict):
+                self._append(rank, reviewer, "verdict", str(verdict))
+            tidy = before.note if note is None else note.replace("\r\n", "\n").strip()
+            if len(tidy) > LONGEST_NOTE:
+                raise InputError(f"a note has {LONGEST_NOTE:,} characters at most, not {len(tidy):,}")
+            if tidy != before.note:
+                self._append(rank, reviewer, "note", tidy)
 
     def undo(self, reviewer: str) -> int | None:
         """Undo the reviewer's last standing verdict; return the edge's rank, or None if there is none."""
@@ -277,31 +242,12 @@ class Store:
             return int(rank)
 
     def reorder(self, places: Sequence[tuple[int, int]], about: str | None) -> None:
-        """Save the re-ranked order.
-
-        Args:
-            places: (place, rank) of each edge that moves.
-            about: a description of the change as JSON; None for the original order.
-        """
+        """Save (place, rank) of each edge that moves, and the change as JSON; None for the original order."""
         with self.transaction():
             self._connection.executemany("UPDATE edges SET place = ? WHERE rank = ? AND place <> ?1", places)
             self._connection.execute("DELETE FROM meta WHERE key = 'rerank'")
             if about is not None:
                 self._connection.execute("INSERT INTO meta VALUES ('rerank', ?)", (about,))
-
-    def _existing(self, rank: int, reviewer: str) -> Decision:
-        if not self.rows("SELECT 1 FROM edges WHERE rank = ?", (rank,)):
-            raise InputError(f"there is no edge {rank}")
-        return self.decision(rank, reviewer)
-
-    def _write_note(self, before: Decision, rank: int, note: str | None) -> None:
-        if note is None:
-            return
-        tidy = "\n".join(note.split("\r\n")).strip()
-        if len(tidy) > LONGEST_NOTE:
-            raise InputError(f"a note has {LONGEST_NOTE:,} characters at most, not {len(tidy):,}")
-        if tidy != before.note:
-            self._append(rank, before.reviewer, "note", tidy)
 
     def _append(self, rank: int, reviewer: str, kind: str, value: str, undoes: int | None = None) -> None:
         """Append an event and update everything derived from the log."""
@@ -310,15 +256,11 @@ class Store:
             "INSERT INTO events (rank, reviewer, kind, value, undoes, at) VALUES (?, ?, ?, ?, ?, ?)",
             (rank, reviewer, kind, value, undoes, at),
         ).lastrowid
-        self._connection.execute(
-            "INSERT OR REPLACE INTO decisions VALUES (?1, ?2, ?3, ?4, ?5)",
-            (rank, reviewer, self._standing(rank, reviewer, "verdict") or "open",
-             self._standing(rank, reviewer, "note"), at),
-        )  # fmt: skip
-        verdicts = [verdict for (verdict,) in self.rows("SELECT verdict FROM decisions WHERE rank = ?", (rank,))]
-        self._connection.execute(
-            "UPDATE edges SET status = ?, touched = ? WHERE rank = ?", (combined_status(verdicts), event, rank)
-        )
+        verdict, note = (self._standing(rank, reviewer, kind) for kind in ("verdict", "note"))
+        decision = (rank, reviewer, verdict or "open", note, at)
+        self._connection.execute("INSERT OR REPLACE INTO decisions VALUES (?, ?, ?, ?, ?)", decision)
+        status = combined_status([decision.verdict for decision in self.decisions(rank)])
+        self._connection.execute("UPDATE edges SET status = ?, touched = ? WHERE rank = ?", (status, event, rank))
 
     def _standing(self, rank: int, reviewer: str, kind: str) -> str:
         """The last value of a kind that was not undone; empty if there is none."""
@@ -329,14 +271,10 @@ class Store:
         )
         return str(values[0][0]) if values else ""
 
-    # Reading ---------------------------------------------------------------------------------------------------------
-
     def decision(self, rank: int, reviewer: str) -> Decision:
         """Return what a reviewer says about an edge; the verdict is open if the reviewer has not judged it."""
-        return next(
-            (decision for decision in self.decisions(rank) if decision.reviewer == reviewer),
-            Decision(reviewer, "open", "", ""),
-        )
+        decisions = {decision.reviewer: decision for decision in self.decisions(rank)}
+        return decisions.get(reviewer, Decision(reviewer, "open", "", ""))
 
     def decisions(self, rank: int) -> list[Decision]:
         """Return what each reviewer says about an edge, sorted by name."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 from urllib.parse import urlencode
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.review.store import STATUSES, Status, Store, Verdict
+from focusedcleaner.review.store import STATUSES, VERDICTS, Status, Store, Verdict
 
 STATES = {
     "all": "all edges",
@@ -65,22 +66,14 @@ class View:
             raise InputError(f"there is no filter {view.state!r}")
         if view.sort not in ORDERS:
             raise InputError(f"there is no order {view.sort!r}")
-        view._pair()
+        if view.classes and not re.fullmatch("[0-9]{1,9}-[0-9]{1,9}", view.classes):
+            raise InputError(f"a pair of classes is written 2-6, not {view.classes!r}")
         return view
 
     def query(self, **more: object) -> str:
         """Return the view as the query of an address, without default values."""
-        values = {part.name: getattr(self, part.name) for part in fields(self)}
-        changed = {part.name: values[part.name] for part in fields(self) if values[part.name] != part.default}
+        changed = {name: value for name, value in vars(self).items() if value != getattr(View, name)}
         return urlencode({**changed, **more})
-
-    def _pair(self) -> tuple[int, int] | None:
-        if not self.classes:
-            return None
-        low, _, high = self.classes.partition("-")
-        if not (low.isdecimal() and high.isdecimal() and len(self.classes) < 20):
-            raise InputError(f"a pair of classes is written 2-6, not {self.classes!r}")
-        return int(low), int(high)
 
     @property
     def key(self) -> str:
@@ -88,36 +81,26 @@ class View:
 
     def where(self) -> tuple[str, list[Any]]:
         """Return the SQL condition on a row of ``edges``, and its parameters."""
-        conditions, parameters = ["1"], []
-        for condition, values in (self._state_condition(), self._classes_condition(), self._text_condition()):
-            if condition:
-                conditions.append(f"({condition})")
-                parameters += values
-        return " AND ".join(conditions), parameters
-
-    def _state_condition(self) -> tuple[str, list[Any]]:
+        conditions: list[tuple[str, list[Any]]] = [("1", [])]
         by, name = (" AND d.reviewer = ?", [self.by]) if self.by else ("", [])
         decided = f"EXISTS (SELECT 1 FROM decisions AS d WHERE d.rank = edges.rank{by} AND "
         if self.state == "noted":
-            return f"{decided}d.note <> '')", name
-        if self.by and self.state == "open":
-            return f"NOT {decided}d.verdict <> 'open')", name
-        if self.by and self.state in ("planted", "genuine", "unsure"):
-            return f"{decided}d.verdict = ?)", [*name, self.state]
-        return ("status = ?", [self.state]) if self.state in STATUSES else ("", [])
-
-    def _classes_condition(self) -> tuple[str, list[Any]]:
-        pair = self._pair()
-        return ("", []) if pair is None else ("low = ? AND high = ?", list(pair))
-
-    def _text_condition(self) -> tuple[str, list[Any]]:
-        text = self.text
-        if len(text) > 2 and text[0] == text[-1] == '"':
-            return "u = ? OR v = ?", [text[1:-1]] * 2
-        if not text:
-            return "", []
-        noted = "SELECT rank FROM decisions WHERE note <> '' AND instr(casefold(note), ?)"
-        return f"instr(names, ?) OR rank IN ({noted})", [text.casefold()] * 2
+            conditions.append((f"{decided}d.note <> '')", name))
+        elif self.by and self.state == "open":
+            conditions.append((f"NOT {decided}d.verdict <> 'open')", name))
+        elif self.by and self.state in VERDICTS:
+            conditions.append((f"{decided}d.verdict = ?)", [*name, self.state]))
+        elif self.state in STATUSES:
+            conditions.append(("status = ?", [self.state]))
+        if self.classes:
+            conditions.append(("low = ? AND high = ?", [int(number) for number in self.classes.split("-")]))
+        if len(self.text) > 2 and self.text[0] == self.text[-1] == '"':
+            conditions.append(("u = ? OR v = ?", [self.text[1:-1]] * 2))
+        elif self.text:
+            noted = "SELECT rank FROM decisions WHERE note <> '' AND instr(casefold(note), ?)"
+            conditions.append((f"instr(names, ?) OR rank IN ({noted})", [self.text.casefold()] * 2))
+        parameters = [value for _, values in conditions for value in values]
+        return " AND ".join(f"({condition})" for condition, _ in conditions), parameters
 
 
 def at_node(name: str) -> str:
@@ -148,34 +131,27 @@ def lines(store: Store, view: View, reviewer: str, *, start: int, most: int) -> 
 
 def before(store: Store, view: View, rank: int) -> int:
     """Return the number of a view's edges before an edge, which need not be in the view."""
-    where, parameters = view.where()
-    query = f"SELECT COUNT(*) FROM edges WHERE {where} AND ({view.key}, edges.rank) < ({_key_of(view)}, ?)"
-    return int(store.rows(query, [*parameters, rank, rank])[0][0])
+    return int(_beside(store, view, rank, "COUNT(*)", "<")[0][0])
 
 
 def following(store: Store, view: View, rank: int) -> int | None:
     """Return the next edge of a view after an edge."""
-    return _beside(store, view, rank, ">", "")
+    rows = _beside(store, view, rank, "rank", ">", f" ORDER BY {view.key}, edges.rank LIMIT 1")
+    return int(rows[0][0]) if rows else None
 
 
 def preceding(store: Store, view: View, rank: int) -> int | None:
     """Return the last edge of a view before an edge."""
-    return _beside(store, view, rank, "<", " DESC")
-
-
-def _beside(store: Store, view: View, rank: int, side: str, direction: str) -> int | None:
-    where, parameters = view.where()
-    rows = store.rows(
-        f"SELECT rank FROM edges WHERE {where} AND ({view.key}, edges.rank) {side} ({_key_of(view)}, ?)"
-        f" ORDER BY {view.key}{direction}, edges.rank{direction} LIMIT 1",
-        [*parameters, rank, rank],
-    )
+    rows = _beside(store, view, rank, "rank", "<", f" ORDER BY {view.key} DESC, edges.rank DESC LIMIT 1")
     return int(rows[0][0]) if rows else None
 
 
-def _key_of(view: View) -> str:
-    """The sort key of the edge whose rank is the parameter."""
-    return f"(SELECT {view.key.replace('edges.', 'own.')} FROM edges AS own WHERE own.rank = ?)"
+def _beside(store: Store, view: View, rank: int, what: str, side: str, order: str = "") -> list[tuple[Any, ...]]:
+    """Query the edges of a view on one side of an edge."""
+    where, parameters = view.where()
+    own_key = f"(SELECT {view.key.replace('edges.', 'own.')} FROM edges AS own WHERE own.rank = ?)"
+    query = f"SELECT {what} FROM edges WHERE {where} AND ({view.key}, edges.rank) {side} ({own_key}, ?){order}"
+    return store.rows(query, [*parameters, rank, rank])
 
 
 def class_pairs(store: Store) -> list[tuple[int, int, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from focusedcleaner.graph import Graph
-from focusedcleaner.report.svg import mark
+from focusedcleaner.report.rendering import mark
 
 
 def contrast(one: str, other: str) -> float:
