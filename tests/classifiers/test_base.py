@@ -26,7 +26,7 @@ from focusedcleaner.classifiers import (
     SimPGCN,
     classifier,
 )
-from focusedcleaner.classifiers.training import NetworkClassifier
+from focusedcleaner.classifiers.base import NetworkClassifier
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split

@@ -123,13 +123,12 @@ class Attack(Configurable, ABC):
         allowed = edges_allowed(budget, clean.num_edges, what="power")
         self._check(clean)
         resume = {"checkpoint": checkpoint} if self.ordered else {}
-        start = time.perf_counter()
-        interrupted = False
-        with one_thread():
-            try:
+        start, interrupted = time.perf_counter(), False
+        try:
+            with one_thread():
                 flips = self.flip(clean, allowed, seed=seed, progress=progress or (lambda done, of: None), **resume)
-            except FlipsSoFar as so_far:
-                flips, interrupted = so_far.flips, True
+        except FlipsSoFar as so_far:
+            flips, interrupted = so_far.flips, True
         seconds = time.perf_counter() - start
         added, removed = added_and_removed(clean, flips)
         order = flips if self.ordered else None

@@ -238,19 +238,8 @@ def best_sample(
     samples: int,
     rng: np.random.Generator,
 ) -> IntArray:
-    """Return the flips with the largest loss, among Bernoulli samples within the budget and the most probable pairs.
-
-    Deletions that would isolate a node are left out.
-
-    Args:
-        graph: the clean graph.
-        pairs: P × 2.
-        probabilities: of each of the P pairs to be flipped.
-        budget: the largest number of flips.
-        loss: returns the loss of a poisoned graph.
-        samples: the number of Bernoulli samples.
-        rng: draws the samples.
-    """
+    """Return the flips that give the poisoned graph the largest loss: the most probable of the P × 2 pairs, or one of
+    ``samples`` Bernoulli samples within the budget. Deletions that would isolate a node are left out."""
     order = np.argsort(-probabilities, kind="stable")
     draws = [order[:budget]]
     for _ in range(samples):

@@ -83,11 +83,8 @@ class PRBCD(BlockAttack):
     name = "prbcd"
 
     def attacker(self, victim: nn.Module, block_size: int) -> Any:
-        # The authors resample in the first four fifths of the steps.
-        resampling = max(1, math.floor(0.8 * self.epochs))
-        return _implementation().PRBCDAttack(
-            victim, block_size, epochs=self.epochs, epochs_resampling=resampling, log=False
-        )
+        steps = {"epochs": self.epochs, "epochs_resampling": max(1, math.floor(0.8 * self.epochs))}  # as the authors do
+        return _implementation().PRBCDAttack(victim, block_size, **steps, log=False)
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
-from focusedcleaner.engine.operators import Operator, propagation
-from focusedcleaner.graph import Graph
+from focusedcleaner.classifiers.base import NetworkClassifier, TwoLayers
+from focusedcleaner.engine.operators import Operator
 from focusedcleaner.settings import bounded
 
 _TINY = 1e-12
+
+
+class _AirNetwork(TwoLayers):
+    def forward(self, x: Operator, propagate: Operator) -> Tensor:
+        return adaptive(self.perceptron(x), propagate, self.model.smoothness, self.model.steps)
 
 
 @dataclass
@@ -36,25 +40,11 @@ class Air(NetworkClassifier):
     """
 
     name = "air"
+    network = _AirNetwork
 
     hidden: int = bounded(64, "[1, inf)")
     smoothness: float = bounded(0.5, "(0, 1]")
     steps: int = bounded(10, "[0, inf)")
-
-    def network(self, graph: Graph) -> Network:
-        return _AirNetwork(self, graph)
-
-
-class _AirNetwork(TwoLayers):
-    def __init__(self, model: Air, graph: Graph) -> None:
-        super().__init__(model, graph)
-        self.smoothness, self.steps = model.smoothness, model.steps
-
-    def operators(self, graph: Graph) -> Operator:
-        return propagation(graph)
-
-    def forward(self, x: Operator, propagate: Operator) -> Tensor:
-        return adaptive(self.perceptron(x), propagate, self.smoothness, self.steps)
 
 
 def adaptive(start: Tensor, propagate: Operator, smoothness: float, steps: int) -> Tensor:

@@ -9,12 +9,21 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
+from focusedcleaner.classifiers.base import NetworkClassifier, TwoLayers
 from focusedcleaner.engine.operators import Operator, propagation
 from focusedcleaner.graph import Graph
 from focusedcleaner.settings import bounded
 
 _TINY = 1e-12
+
+
+class _ElasticNetwork(TwoLayers):
+    def operators(self, graph: Graph) -> tuple[Operator, tuple[Operator, Operator]]:
+        return propagation(graph), incidence(graph)
+
+    def forward(self, x: Operator, operators: tuple[Operator, tuple[Operator, Operator]]) -> Tensor:
+        weights = self.model.sparse_weight, self.model.smooth_weight
+        return elastic(self.perceptron(x), *operators, weights, self.model.steps)
 
 
 @dataclass
@@ -40,26 +49,12 @@ class Elastic(NetworkClassifier):
     """
 
     name = "elastic"
+    network = _ElasticNetwork
 
     hidden: int = bounded(64, "[1, inf)")
     sparse_weight: float = bounded(3.0, "[0, inf)")
     smooth_weight: float = bounded(3.0, "[0, inf)")
     steps: int = bounded(10, "[0, inf)")
-
-    def network(self, graph: Graph) -> Network:
-        return _ElasticNetwork(self, graph)
-
-
-class _ElasticNetwork(TwoLayers):
-    def __init__(self, model: Elastic, graph: Graph) -> None:
-        super().__init__(model, graph)
-        self.weights, self.steps = (model.sparse_weight, model.smooth_weight), model.steps
-
-    def operators(self, graph: Graph) -> tuple[Operator, tuple[Operator, Operator]]:
-        return propagation(graph), incidence(graph)
-
-    def forward(self, x: Operator, operators: tuple[Operator, tuple[Operator, Operator]]) -> Tensor:
-        return elastic(self.perceptron(x), *operators, self.weights, self.steps)
 
 
 def incidence(graph: Graph) -> tuple[Operator, Operator]:

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torch import Tensor
-
-from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
-from focusedcleaner.engine.operators import Operator, propagation
-from focusedcleaner.graph import Graph
+from focusedcleaner.classifiers.base import NetworkClassifier, TwoLayers
 
 
 @dataclass
@@ -27,14 +23,4 @@ class GCN(NetworkClassifier):
     """
 
     name = "gcn"
-
-    def network(self, graph: Graph) -> Network:
-        return _GCNNetwork(self, graph)
-
-
-class _GCNNetwork(TwoLayers):
-    def operators(self, graph: Graph) -> Operator:
-        return propagation(graph)
-
-    def forward(self, x: Operator, propagate: Operator) -> Tensor:
-        return self.output(self.hidden(x, propagate), propagate)
+    network = TwoLayers

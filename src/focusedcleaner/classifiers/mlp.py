@@ -6,9 +6,13 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
+from focusedcleaner.classifiers.base import NetworkClassifier, TwoLayers
 from focusedcleaner.engine.operators import Operator
-from focusedcleaner.graph import Graph
+
+
+class _MLPNetwork(TwoLayers):
+    def forward(self, x: Operator, operators: Operator) -> Tensor:
+        return self.perceptron(x)
 
 
 @dataclass
@@ -28,14 +32,4 @@ class MLP(NetworkClassifier):
     """
 
     name = "mlp"
-
-    def network(self, graph: Graph) -> Network:
-        return _MLPNetwork(self, graph)
-
-
-class _MLPNetwork(TwoLayers):
-    def operators(self, graph: Graph) -> None:
-        return None
-
-    def forward(self, x: Operator, operators: None) -> Tensor:
-        return self.perceptron(x)
+    network = _MLPNetwork

@@ -6,10 +6,22 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from focusedcleaner.classifiers.training import Affine, Network, NetworkClassifier
-from focusedcleaner.engine.operators import Operator, propagation
+from focusedcleaner.classifiers.base import Affine, Network, NetworkClassifier
+from focusedcleaner.engine.operators import Operator
 from focusedcleaner.graph import Graph
 from focusedcleaner.settings import bounded
+
+
+class _SGCNetwork(Network):
+    def __init__(self, model: SGC, graph: Graph) -> None:
+        super().__init__(model, graph)
+        self.layer = Affine(self.columns, graph.num_classes)
+
+    def forward(self, x: Operator, propagate: Operator) -> Tensor:
+        scores = x(self.layer.weight)
+        for _ in range(self.model.hops):
+            scores = propagate(scores)
+        return scores + self.layer.bias
 
 
 @dataclass
@@ -31,23 +43,6 @@ class SGC(NetworkClassifier):
     """
 
     name = "sgc"
+    network = _SGCNetwork
 
     hops: int = bounded(2, "[0, inf)")
-
-    def network(self, graph: Graph) -> Network:
-        return _SGCNetwork(self, graph)
-
-
-class _SGCNetwork(Network):
-    def __init__(self, model: SGC, graph: Graph) -> None:
-        super().__init__(graph)
-        self.layer, self.hops = Affine(self.columns, graph.num_classes), model.hops
-
-    def operators(self, graph: Graph) -> Operator:
-        return propagation(graph)
-
-    def forward(self, x: Operator, propagate: Operator) -> Tensor:
-        scores = x(self.layer.weight)
-        for _ in range(self.hops):
-            scores = propagate(scores)
-        return scores + self.layer.bias

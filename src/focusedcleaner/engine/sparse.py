@@ -42,9 +42,6 @@ def to_torch(matrix: sp.csr_array, dtype: torch.dtype) -> Tensor:
     return csr_tensor(csr_indices(matrix.indptr, largest), csr_indices(matrix.indices, largest), values, matrix.shape)
 
 
-# Rows ----------------------------------------------------------------------------------------------------------------
-
-
 def row_norms(matrix: sp.csr_array) -> FloatArray:
     """Return the Euclidean length of each row."""
     norms: FloatArray = np.sqrt(matrix.multiply(matrix).sum(axis=1))
@@ -125,9 +122,6 @@ def _count_th_largest(rows: IntArray, values: FloatArray, count: int) -> FloatAr
     ends = np.searchsorted(rows, np.arange(_BLOCK + 1))
     parts = [values[start:end] for start, end in itertools.pairwise(ends)]
     return np.array([np.partition(part, -count)[-count] if len(part) >= count else 0.0 for part in parts])
-
-
-# Spectrum ------------------------------------------------------------------------------------------------------------
 
 
 def leading_eigenpairs(matrix: sp.csr_array, count: int) -> tuple[FloatArray, FloatArray]:

@@ -68,7 +68,7 @@ def distance_two(graph: Graph, max_wedges: int = MAX_WEDGES) -> IntArray:
 def similar_pairs(attributes: sp.csr_array, rows: IntArray, neighbours: int) -> IntArray:
     """Return the sorted keys of the pairs u < v of each given node with its nearest neighbours by inner product.
 
-    Unlike `edge_features.similarity.nearest_neighbours` it takes a subset of the nodes and breaks ties arbitrarily.
+    Unlike `engine.sparse.nearest_neighbours` it takes a subset of the nodes and breaks ties arbitrarily.
 
     Args:
         attributes: N × F.

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import torch
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.budget import Budget, edges_allowed
 from focusedcleaner.edge_features.class_agreement import class_distributions
-from focusedcleaner.edge_features.edge_selection import rank_by_score
+from focusedcleaner.edge_features.edge_selection import rank_by_score, without_isolating
 from focusedcleaner.edge_features.pair_features import INVERSE_DECAY, PairFeatures
 from focusedcleaner.engine import one_thread
 from focusedcleaner.graph import BoolArray, FloatArray, Graph, IntArray, no_pairs, pair_keys
 from focusedcleaner.io.convert import as_graph
 from focusedcleaner.restore.candidates import Candidates
-from focusedcleaner.restore.hiding import HIDING_STRATEGIES, HidingStrategy
 from focusedcleaner.sanitizers.base import Columns, Progress, check_sanitizable, common_evidence, no_scores
+from focusedcleaner.surrogate import Implicit, Surrogate
 
 SIMILAR_NEIGHBOURS = 20
 """Nodes with the most similar attributes that are paired with each node."""
@@ -26,6 +28,11 @@ HIDDEN_SHARE = 0.05
 """Share of the edges hidden at a time."""
 MAX_NEGATIVES = 50_000
 """Largest number of other candidates per training set; their sample weights add up to the number of all of them."""
+WEIGHT_DECAY = 1e-3
+"""Weight decay of the attacked surrogate, as in our METTACK."""
+
+HidingStrategy = Callable[[Graph, IntArray, int, np.random.Generator], IntArray]
+"""Returns at most ``number`` edges (H × 2) of a graph, given the (predicted) class of each node and a generator."""
 
 
 @dataclass(frozen=True)
@@ -42,19 +49,6 @@ class Missing:
     """Number of candidate pairs."""
     reach: float
     """Share of the hidden edges that were among the candidates: the highest recall of any list."""
-
-
-@dataclass(frozen=True)
-class _TrainingSet:
-    """Features of the candidate pairs of a graph with hidden edges; the positives are the hidden edges."""
-
-    features: FloatArray
-    positive: BoolArray
-    weights: FloatArray
-    reached: int
-    """Hidden edges among the candidates."""
-    hidden: int
-    """Hidden edges."""
 
 
 def missing_edges(
@@ -123,16 +117,29 @@ class _Search:
             parts.append(self._training_set(strategy, np.random.default_rng([self.seed, number])))
             if progress is not None:
                 progress(number + 1, len(strategies))
-        hidden, reached = sum(part.hidden for part in parts), sum(part.reached for part in parts)
+        features, positive, weights = (np.concatenate([part[column] for part in parts]) for column in range(3))
+        hidden, reached = sum(part[3] for part in parts), int(positive.sum())
         reach = reached / hidden if hidden else float("nan")
         if not len(pairs) or not reached:
             return Missing(no_pairs(), no_scores(), {}, len(pairs), reach)
-        scores = self._fit(parts).predict_proba(self._features(self.graph, pairs))[:, 1]
+        model = HistGradientBoostingClassifier(
+            max_iter=self.trees,
+            learning_rate=0.06,
+            max_leaf_nodes=15,
+            l2_regularization=1.0,
+            max_features=0.5,
+            early_stopping=False,
+            random_state=self.seed % 2**32,
+        ).fit(features, positive, sample_weight=weights)
+        scores = model.predict_proba(self._features(self.graph, pairs))[:, 1]
         best = rank_by_score(scores, self.seed)[:limit]
         return Missing(pairs[best], scores[best], self._evidence(pairs[best]), len(pairs), reach)
 
-    def _training_set(self, strategy: HidingStrategy, rng: np.random.Generator) -> _TrainingSet:
-        """Hide edges and compute the features of the candidates of the remaining graph."""
+    def _training_set(
+        self, strategy: HidingStrategy, rng: np.random.Generator
+    ) -> tuple[FloatArray, BoolArray, FloatArray, int]:
+        """Hide edges; return, of the remaining graph's candidates, the features, whether they were hidden and the
+        sample weights; and the number of hidden edges."""
         size = max(1, int(HIDDEN_SHARE * self.graph.num_edges))
         hidden = strategy(self.graph, self.classes.argmax(axis=1), size, rng)
         rest = self.graph.without_edges(hidden)
@@ -142,25 +149,7 @@ class _Search:
         sample = negatives if len(negatives) <= MAX_NEGATIVES else rng.choice(negatives, MAX_NEGATIVES, replace=False)
         rows = np.sort(np.concatenate([np.flatnonzero(positive), sample]))
         weights = np.where(positive[rows], 1.0, len(negatives) / max(len(sample), 1))
-        return _TrainingSet(
-            self._features(rest, pairs[rows]), positive[rows], weights, int(positive.sum()), len(hidden)
-        )
-
-    def _fit(self, parts: list[_TrainingSet]) -> HistGradientBoostingClassifier:
-        model = HistGradientBoostingClassifier(
-            max_iter=self.trees,
-            learning_rate=0.06,
-            max_leaf_nodes=15,
-            l2_regularization=1.0,
-            max_features=0.5,
-            early_stopping=False,
-            random_state=self.seed % 2**32,
-        )
-        return model.fit(
-            np.concatenate([part.features for part in parts]),
-            np.concatenate([part.positive for part in parts]),
-            sample_weight=np.concatenate([part.weights for part in parts]),
-        )
+        return self._features(rest, pairs[rows]), positive[rows], weights, len(hidden)
 
     def _features(self, graph: Graph, pairs: IntArray) -> FloatArray:
         return np.stack(list(self.likeness.columns(graph, pairs).values()), axis=1)
@@ -180,3 +169,38 @@ class _Search:
             pair_keys(pairs, self.graph.num_nodes), pair_keys(np.asarray(others), self.graph.num_nodes)
         )
         return among
+
+
+def within_classes(graph: Graph, classes: IntArray, number: int, rng: np.random.Generator) -> IntArray:
+    """Hide edges within a class anywhere, as DICE removes them."""
+    u, v = graph.edges.T
+    return _draw(graph, classes[u] == classes[v], number, rng)
+
+
+def at_training_nodes(graph: Graph, classes: IntArray, number: int, rng: np.random.Generator) -> IntArray:
+    """Hide edges within a class between a training node and another node, as METTACK and MinMax remove them."""
+    assert graph.split is not None
+    u, v = graph.edges.T
+    at_training = np.isin(graph.edges, graph.split.train).sum(axis=1) == 1
+    return _draw(graph, at_training & (classes[u] == classes[v]), number, rng)
+
+
+def by_gradient(graph: Graph, classes: IntArray, number: int, rng: np.random.Generator) -> IntArray:
+    """Hide half of the edges whose removal, by one meta-gradient, harms a surrogate most, drawn at random."""
+    attacked = replace(graph, labels=classes)
+    surrogate = Surrogate(attacked, inner=Implicit(WEIGHT_DECAY))
+    fitted = surrogate.fit()
+    loss = AttackerLoss(attacked, torch.tensor(classes), 0.0)
+    gain = -surrogate.meta_gradient(fitted, loss.signal(fitted.logits)).edges().numpy()
+    best = np.zeros(graph.num_edges, dtype=bool)
+    best[np.argsort(-gain, kind="stable")[: 2 * number]] = True
+    return _draw(graph, best & (gain > 0), number, rng)
+
+
+HIDING_STRATEGIES: tuple[HidingStrategy, ...] = (within_classes, at_training_nodes, by_gradient)
+
+
+def _draw(graph: Graph, candidates: BoolArray, number: int, rng: np.random.Generator) -> IntArray:
+    """Draw at most ``number`` of the candidate edges at random, isolating no node."""
+    order = rng.permutation(np.flatnonzero(candidates))
+    return graph.edges[without_isolating(order, graph.edges, graph.degrees, number)]

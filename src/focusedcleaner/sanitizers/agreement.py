@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from focusedcleaner.edge_features.class_agreement import class_agreement
-from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.sanitizers.filters import EdgeScores, Filter
+from focusedcleaner.settings import bounded
 
 
 @dataclass(frozen=True)
@@ -38,26 +38,13 @@ class Agreement(Filter):
 
     name: ClassVar[str] = "agreement"
 
-    cosine_weight: float = 8.0
-    left_out: float = 0.15
-    repeats: int = 3
-    inverse_decay: float = 10.0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.left_out <= 1 or self.repeats < 0:
-            raise InputError("left_out must lie between 0 and 1, and repeats must be 0 or above")
-        if not (self.cosine_weight >= 0 and self.inverse_decay > 0):
-            raise InputError("cosine_weight must be 0 or above, and inverse_decay above 0")
+    cosine_weight: float = bounded(8.0, "[0, inf)")
+    left_out: float = bounded(0.15, "[0, 1]")
+    repeats: int = bounded(3, "[0, inf)")
+    inverse_decay: float = bounded(10.0, "(0, inf)")
 
     def score_edges(self, graph: Graph, seed: int) -> EdgeScores:
-        agreement = class_agreement(
-            graph,
-            cosine_weight=self.cosine_weight,
-            left_out=self.left_out,
-            repeats=self.repeats,
-            inverse_decay=self.inverse_decay,
-            seed=seed,
-        )
+        agreement = class_agreement(graph, **asdict(self), seed=seed)
         u, v = graph.edges.T
         classes = {"classes_u": agreement.classes[u], "classes_v": agreement.classes[v]}
         return EdgeScores(agreement.scores, {"class_agreement": agreement.same_class, **classes})

@@ -72,6 +72,8 @@ class Selection:
     added_scores: FloatArray = field(default_factory=no_scores)
     estimate: Estimate | None = None
     """The number of planted edges, from methods that estimate it."""
+    interrupted: bool = False
+    """Whether Ctrl-C was pressed before the method was done."""
 
 
 @dataclass(frozen=True)
@@ -149,14 +151,6 @@ class Interrupted(KeyboardInterrupt):
         self.sanitation = sanitation
 
 
-class InterruptedSelection(KeyboardInterrupt):
-    """Raised by `Sanitizer.select_edges` on Ctrl-C, with the edges selected so far."""
-
-    def __init__(self, selection: Selection) -> None:
-        super().__init__()
-        self.selection = selection
-
-
 class Sanitizer(Configurable, ABC):
     """Removes the edges that an attacker most likely planted.
 
@@ -201,14 +195,9 @@ class Sanitizer(Configurable, ABC):
         check_sanitizable(graph)
         allowed = self.allowed(graph, budget)
         start = time.perf_counter()
-        interrupted = False
         with one_thread():
-            try:
-                selection = self.select_edges(
-                    graph.without_test_labels(), allowed, seed=seed, progress=progress, checkpoint=checkpoint
-                )
-            except InterruptedSelection as stop:
-                selection, interrupted = stop.selection, True
+            seen = graph.without_test_labels()
+            selection = self.select_edges(seen, allowed, seed=seed, progress=progress, checkpoint=checkpoint)
         edges = graph.edges[selection.removed]
         sanitation = Sanitation(
             poisoned=graph,
@@ -227,7 +216,7 @@ class Sanitizer(Configurable, ABC):
             estimate=selection.estimate,
             source=data,
         )
-        if interrupted:
+        if selection.interrupted:
             raise Interrupted(sanitation)
         return sanitation
 

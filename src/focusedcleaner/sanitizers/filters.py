@@ -95,19 +95,13 @@ class SimilarityFilter(Filter):
     def similarities(self, graph: Graph) -> FloatArray:
         """Return the attribute similarity of each edge's endpoints, E values."""
 
-    def evidence(self, similarities: FloatArray) -> Columns:
-        """Return evidence beyond what is reported for every method."""
-        del similarities
-        return {}
-
     def score_edges(self, graph: Graph, seed: int) -> EdgeScores:
         if graph.attributes is None:
             raise InputError(
                 f"the graph has no attributes, and {self.name} compares nothing else: use a method that works without "
                 "them, such as cld, lp, agreement or svd"
             )
-        similarities = self.similarities(graph)
-        return EdgeScores(0.0 - similarities, self.evidence(similarities))
+        return EdgeScores(0.0 - self.similarities(graph))
 
 
 @dataclass(frozen=True)
@@ -138,8 +132,9 @@ class Jaccard(SimilarityFilter):
         similarities: FloatArray = common / np.maximum(sizes - common, 1)
         return similarities
 
-    def evidence(self, similarities: FloatArray) -> Columns:
-        return {"jaccard": similarities}
+    def score_edges(self, graph: Graph, seed: int) -> EdgeScores:
+        scores = super().score_edges(graph, seed).scores
+        return EdgeScores(scores, {"jaccard": 0.0 - scores})
 
 
 @dataclass(frozen=True)

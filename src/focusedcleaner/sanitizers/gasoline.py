@@ -9,12 +9,13 @@ import numpy as np
 import torch
 
 from focusedcleaner.edge_features.edge_selection import without_isolating
-from focusedcleaner.engine.mutable_edges import MutableEdges
+from focusedcleaner.engine.structure import MutableEdges
 from focusedcleaner.engine.top_pairs import Excluded, best_pairs
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph, IntArray, Split, no_pairs
 from focusedcleaner.sanitizers.focused import OuterLoss
-from focusedcleaner.sanitizers.iterative import Cleaning, IterativeSanitizer, Journal, Round
+from focusedcleaner.sanitizers.iterative import Cleaning, IterativeSanitizer, Journal
+from focusedcleaner.settings import bounded
 from focusedcleaner.surrogate import Implicit, InnerTraining, PairGradient, Surrogate
 
 
@@ -46,14 +47,9 @@ class Gasoline(IterativeSanitizer):
     name: ClassVar[str] = "gasoline"
     inserts: ClassVar[bool] = True
 
-    folds: int = 4
-    edges_per_round: int | None = None
+    folds: int = bounded(4, "[1, inf)")
+    edges_per_round: int | None = bounded(None, "[1, inf)")
     inner: InnerTraining = field(default_factory=Implicit)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.folds < 1:
-            raise InputError(f"folds must be 1 or above, not {self.folds}")
 
     def begin(self, graph: Graph, budget: int, seed: int) -> _Cleaning:
         return _Cleaning(self, graph, seed)
@@ -99,7 +95,7 @@ class _Cleaning(Cleaning):
                 surrogate.features.now()
             self._flip([*self.graph.edges[removed].tolist(), *added.tolist()])
 
-    def round(self, journal: Journal, size: int) -> Round:
+    def round(self, journal: Journal, size: int) -> Journal:
         """Train the surrogates, differentiate the sum of their validation losses, flip pairs."""
         fits = [surrogate.fit(journal.memory.get(f"inner{k}")) for k, surrogate in enumerate(self.surrogates)]
         all_nodes = torch.ones(self.graph.num_nodes, dtype=torch.bool)
@@ -127,7 +123,7 @@ class _Cleaning(Cleaning):
         }
         trace = {"added": len(journal.added) + len(added), **means}
         memory = {f"inner{k}": fitted.solution.coordinates for k, fitted in enumerate(fits)}
-        return Round(removed.tolist(), scores, evidence, trace, memory, added, insertion_gain[second].tolist())
+        return journal.plus(removed.tolist(), scores, evidence, trace, memory, added, insertion_gain[second].tolist())
 
     def _removals(self, gradient: PairGradient, size: int) -> tuple[IntArray, FloatArray]:
         """Return the original edges whose removal lowers the loss fastest, and their gradients."""

@@ -9,9 +9,9 @@ import numpy as np
 
 from focusedcleaner.engine.operators import scaled_adjacency
 from focusedcleaner.engine.sparse import leading_eigenpairs
-from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.sanitizers.filters import EdgeScores, Filter
+from focusedcleaner.settings import bounded
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,8 @@ class SVD(Filter):
 
     name: ClassVar[str] = "svd"
 
-    rank: int = 30
+    rank: int = bounded(30, "[1, inf)")
     normalized: bool = True
-
-    def __post_init__(self) -> None:
-        if self.rank < 1:
-            raise InputError(f"rank must be 1 or above, not {self.rank}")
 
     def score_edges(self, graph: Graph, seed: int) -> EdgeScores:
         matrix = scaled_adjacency(graph) if self.normalized else graph.adjacency()

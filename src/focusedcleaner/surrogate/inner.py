@@ -14,7 +14,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from focusedcleaner.errors import InputError
+from focusedcleaner.settings import Configurable, bounded
 from focusedcleaner.surrogate.features import Features, Preconditioner
 
 Factors = tuple[Tensor, Tensor | None]
@@ -50,19 +50,15 @@ def softmax_jvp(softmax: Tensor, direction: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Unrolled:
+class Unrolled(Configurable):
     """T steps of gradient descent with momentum from W = 0, differentiated in reverse mode.
 
     v ← μ·v + ∇L(W), W ← W − ρ·v; the authors use T = 100, ρ = 0.1, μ = 0.9.
     """
 
-    steps: int = 100
-    rate: float = 0.1
-    momentum: float = 0.9
-
-    def __post_init__(self) -> None:
-        if self.steps < 1 or self.rate <= 0 or not 0 <= self.momentum < 1:
-            raise InputError("unrolled training needs steps ≥ 1, a rate > 0 and a momentum in [0, 1)")
+    steps: int = bounded(100, "[1, inf)")
+    rate: float = bounded(0.1, "(0, inf)")
+    momentum: float = bounded(0.9, "[0, 1)")
 
     def fit(self, features: Features, onehot: Tensor, start: Tensor | None) -> Solution:
         a = features.zeros(len(onehot))
@@ -99,7 +95,7 @@ class Unrolled:
 
 
 @dataclass(frozen=True)
-class Implicit:
+class Implicit(Configurable):
     """The optimum of cross-entropy + (ω/2)‖W‖², differentiated by the implicit function theorem.
 
     ω is ``weight_decay`` times the mean of ‖x_i‖², so the result does not depend on the scale of the attributes.
@@ -109,12 +105,8 @@ class Implicit:
     ``tolerance`` times that at W = 0; x is solved to the same relative accuracy.
     """
 
-    weight_decay: float = 3e-5
-    tolerance: float = 1e-3
-
-    def __post_init__(self) -> None:
-        if self.weight_decay <= 0 or self.tolerance <= 0:
-            raise InputError("implicit training needs a weight decay > 0 and a tolerance > 0")
+    weight_decay: float = bounded(3e-5, "(0, inf)")
+    tolerance: float = bounded(1e-3, "(0, inf)")
 
     def fit(self, features: Features, onehot: Tensor, start: Tensor | None) -> Solution:
         a = features.zeros(len(onehot)) if start is None else start

@@ -13,7 +13,6 @@ from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.edge_features.extractor import EdgeFeatureExtractor, EdgeFeatures
 from focusedcleaner.graph import FloatArray, Graph, IntArray, Split
 from focusedcleaner.sanitizers.self_attack.attackers import Attacker
-from focusedcleaner.sanitizers.self_attack.prior_shift import correct_prior_shift
 
 SLOW_ATTACKERS = ("unrolled", "minmax")
 """Attackers simulated only in the last rounds if there are others: earlier rounds only decide what to remove."""
@@ -72,6 +71,34 @@ class PlantedEdgeClassifier:
         return Posterior(1 - posterior[:, 0], priors)
 
 
+def correct_prior_shift(probabilities: FloatArray, trained: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the corrected posterior p (M × K) and the class priors s (K): the fixed point of
+
+        p_k(x) ∝ (s_k/t_k)·p̂_k(x),  s_k = mean of p_k,
+
+    by expectation-maximization of s. Saerens, Latinne, Decaestecker: "Adjusting the Outputs of a Classifier to New a
+    Priori Probabilities: A Simple Procedure", Neural Computation 2002 (https://doi.org/10.1162/089976602753284446).
+
+    Args:
+        probabilities: p̂, M × K, of a classifier.
+        trained: t, the K class shares of its training set.
+
+    >>> confident = np.repeat([[0.99, 0.01], [0.02, 0.98]], [90, 10], axis=0)
+    >>> posterior, priors = correct_prior_shift(confident, np.array([0.5, 0.5]))
+    >>> priors.round(2)
+    array([0.92, 0.08])
+    """
+    ratio = probabilities / trained
+    priors = trained
+    for _ in range(500):
+        posterior = ratio * priors
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        previous, priors = priors, posterior.mean(axis=0)
+        if np.abs(priors - previous).max() < 1e-6:
+            break
+    return posterior, priors
+
+
 def mean_posterior(posteriors: list[Posterior]) -> FloatArray:
     """Return each edge's mean probability of being planted over the last `AVERAGED_ROUNDS` rounds."""
     mean: FloatArray = np.mean([posterior.planted for posterior in posteriors[-AVERAGED_ROUNDS:]], axis=0)
@@ -104,20 +131,13 @@ class PlantedEdgeEM:
         """Extracts the features of the graphs poisoned by simulated attackers."""
         self.features = self.extractor.extract(graph)
 
-    def run(self) -> FloatArray:
-        """Run all rounds; return the mean posterior of the last ones, E probabilities."""
+    def run(self) -> tuple[FloatArray, PlantedEdgeClassifier]:
+        """Run all rounds; return the mean posterior of the last ones, E probabilities, and the last classifier."""
         posteriors: list[Posterior] = []
         for number in range(self.rounds):
-            posteriors.append(self.round(number, posteriors[-1] if posteriors else None))
-        return mean_posterior(posteriors)
-
-    def fit_classifier(self) -> PlantedEdgeClassifier:
-        """Run all rounds; return the classifier of the last one."""
-        posterior = None
-        for number in range(self.rounds):
-            classifier = self.m_step(number, posterior)
-            posterior = classifier.posterior(self.features)
-        return classifier
+            classifier = self.m_step(number, posteriors[-1] if posteriors else None)
+            posteriors.append(classifier.posterior(self.features))
+        return mean_posterior(posteriors), classifier
 
     def initial_scores(self) -> FloatArray:
         """Return a rough suspicion score of every edge: disagreement in class and attributes."""

@@ -1,26 +1,31 @@
-"""Self-attack: learns what planted edges look like by planting some, and estimates their number."""
+"""Self-attack: learns what planted edges look like by planting some. As a sanitizer, and as a victim detector."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
+from focusedcleaner.detectors import DETECTORS
+from focusedcleaner.detectors.base import Detector, Memory, Victims, View
 from focusedcleaner.edge_features.edge_selection import without_isolating
-from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph
 from focusedcleaner.io.checkpoint import Checkpoint
 from focusedcleaner.registry import EdgeScorer
-from focusedcleaner.sanitizers.base import Estimate, InterruptedSelection, Progress, Sanitizer, Selection, no_scores
+from focusedcleaner.sanitizers.base import Estimate, Progress, Sanitizer, Selection, no_scores
 from focusedcleaner.sanitizers.self_attack.attackers import DEFAULT_ATTACKERS, attackers_by_name
 from focusedcleaner.sanitizers.self_attack.em import AVERAGED_ROUNDS, PlantedEdgeEM, Posterior, mean_posterior
+from focusedcleaner.settings import bounded
 
 _Z90 = 1.645
 """Half-width, in standard deviations, of an interval that holds 90 % of a normal distribution."""
+FALLBACK_SHARE = 0.1
+"""Share of the edges whose endpoints are victims if no edge is above the threshold."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +59,14 @@ class SelfAttack(Sanitizer):
 
     name: ClassVar[str] = "self-attack"
 
-    rounds: int = 7
+    rounds: int = bounded(7, "[1, inf)")
     attackers: str = DEFAULT_ATTACKERS
-    trees: int = 60
-    threshold: float = 0.15
+    trees: int = bounded(60, "[1, inf)")
+    threshold: float = bounded(0.15, "[0, 1]")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         attackers_by_name(self.attackers)
-        if min(self.rounds, self.trees) < 1 or not 0 <= self.threshold <= 1:
-            raise InputError("rounds and trees must be 1 or above, and threshold must lie between 0 and 1")
 
     @property
     def chooses_budget(self) -> bool:
@@ -75,6 +79,7 @@ class SelfAttack(Sanitizer):
         posteriors = _posteriors(saved.load())
         total = graph.num_edges if budget is None else budget
         em: PlantedEdgeEM | None = None
+        interrupted = False
         try:
             em = self._em(graph, seed)
             while len(posteriors) < self.rounds:
@@ -83,15 +88,15 @@ class SelfAttack(Sanitizer):
                 if progress is not None:
                     progress(total * len(posteriors) // self.rounds, total)
         except KeyboardInterrupt:
-            if em is None or not posteriors:
-                raise InterruptedSelection(Selection(np.empty(0, dtype=np.int64), no_scores())) from None
-            raise InterruptedSelection(self._selection(em, posteriors, budget)) from None
-        return self._selection(em, posteriors, budget)
+            interrupted = True
+        if em is None or not posteriors:
+            return Selection(np.empty(0, dtype=np.int64), no_scores(), interrupted=True)
+        return replace(self._selection(em, posteriors, budget), interrupted=interrupted)
 
     def edge_scorer(self, graph: Graph, *, seed: int = 0) -> EdgeScorer:
         """Return the last round's classifier, trained on ``graph``, as a scorer of graphs over the same nodes."""
         em = self._em(graph, seed)
-        classifier = em.fit_classifier()
+        _, classifier = em.run()
 
         def score(trial: Graph) -> FloatArray:
             return classifier.posterior(em.extractor.extract(trial)).planted
@@ -126,6 +131,49 @@ class SelfAttack(Sanitizer):
         }
         estimate = estimate_planted(planted, posteriors[-AVERAGED_ROUNDS:])
         return Selection(removed, planted[removed], evidence, trace, estimate=estimate)
+
+
+@dataclass(frozen=True)
+class PlantedEdges(Detector):
+    """Victims are the endpoints of remaining edges whose posterior probability q of being planted exceeds a threshold:
+
+        score(i) = max over edges (i, j) of q(i, j).
+
+    If no remaining edge exceeds it, the threshold is lowered to the top tenth of the edges. q is that of
+    `focusedcleaner.sanitizers.SelfAttack`, computed once, before the first round.
+
+    Args:
+        rounds: EM rounds; q is the mean of the last three.
+        trees: boosting iterations of the classifier.
+        attackers: names of the simulated attackers, separated by commas.
+        threshold: on q.
+    """
+
+    name: ClassVar[str] = "self-attack"
+
+    rounds: int = bounded(7, "[1, inf)")
+    trees: int = bounded(60, "[1, inf)")
+    attackers: str = DEFAULT_ATTACKERS
+    threshold: float = bounded(0.5, "[0, 1]")
+
+    def begin(self, graph: Graph, seed: int) -> Memory:
+        attackers = attackers_by_name(self.attackers)
+        planted, _ = PlantedEdgeEM(graph, attackers, rounds=self.rounds, trees=self.trees, seed=seed).run()
+        return {"planted": torch.from_numpy(planted)}
+
+    def victims(self, view: View, memory: Memory) -> Victims:
+        structure = view.structure
+        planted = torch.where(structure.alive, memory["planted"].to(structure.dtype), 0.0)
+        score = torch.zeros(structure.num_nodes, dtype=structure.dtype)
+        for ends in structure.ends:
+            score.scatter_reduce_(0, ends, planted, "amax")
+        threshold = score.new_tensor(self.threshold)
+        if not (score > threshold).any():
+            threshold = torch.quantile(planted[structure.alive], 1 - FALLBACK_SHARE)
+        return Victims.above(score, threshold, memory)
+
+
+DETECTORS[PlantedEdges.name] = PlantedEdges
 
 
 def estimate_planted(planted: FloatArray, posteriors: list[Posterior]) -> Estimate:
