@@ -45,14 +45,9 @@ class DegreeTest:
         self.clean = _contribution(degrees).sum(axis=1)
 
     def passes(self, degrees: IntArray, change: int) -> tuple[IntArray, BoolArray]:
-        """Test all flips on a graph with these degrees.
+        """Test all insertions (``change`` = 1) or removals (−1) on a graph with these degrees (N).
 
-        Args:
-            degrees: of the current graph, N.
-            change: +1 for insertions, −1 for removals.
-
-        Returns:
-            The group of each node (N), and which pairs of groups pass (K × K).
+        Return the group of each node (N), and which pairs of groups pass (K × K).
         """
         values, groups = np.unique(degrees, return_inverse=True)
         step = _contribution(values + change) - _contribution(values)

@@ -55,11 +55,7 @@ class Nettack(GreedyAttack):
                 raise InputError("targets must be different nodes, at least one")
 
     def targets_in(self, graph: Graph) -> IntArray:
-        """Return the node numbers of the targets.
-
-        Raises:
-            InputError: a target is not a node of the graph, or there are none.
-        """
+        """Return the node numbers of the targets; an `InputError` if one is not in the graph or there are none."""
         if self.targets is not None:
             wrong = [target for target in self.targets if not 0 <= target < graph.num_nodes]
             if wrong:

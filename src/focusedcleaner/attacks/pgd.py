@@ -76,9 +76,7 @@ class MinMax(ProjectedGradientAttack):
     what makes the attack strong. The flips are a Bernoulli sample of S.
 
     Xu, Chen, Liu, Chen, Weng, Hong, Lin: "Topology Attack and Defense for Graph Neural Networks: An Optimization
-    Perspective", IJCAI 2019 (https://arxiv.org/abs/1906.04214).
-
-    Args: see `ProjectedGradientAttack`.
+    Perspective", IJCAI 2019 (https://arxiv.org/abs/1906.04214). The settings are those of `ProjectedGradientAttack`.
 
     >>> from focusedcleaner.datasets import synthetic
     >>> poisoning = MinMax(iterations=20).poison(synthetic(num_nodes=100, seed=0), budget="10%")
@@ -99,9 +97,7 @@ class PGD(ProjectedGradientAttack):
     with the linear surrogate softmax(Â'²XW) and L as in `MinMax`. The flips are a Bernoulli sample of S.
 
     Xu, Chen, Liu, Chen, Weng, Hong, Lin: "Topology Attack and Defense for Graph Neural Networks: An Optimization
-    Perspective", IJCAI 2019 (https://arxiv.org/abs/1906.04214).
-
-    Args: see `ProjectedGradientAttack`.
+    Perspective", IJCAI 2019 (https://arxiv.org/abs/1906.04214). The settings are those of `ProjectedGradientAttack`.
 
     >>> from focusedcleaner.datasets import synthetic
     >>> poisoning = PGD(iterations=20, loss="cw").poison(synthetic(num_nodes=100, seed=0), budget="10%")

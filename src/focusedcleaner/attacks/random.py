@@ -89,18 +89,12 @@ class Dice(RandomAttack):
 
 
 def draw_deletions(graph: Graph, candidates: BoolArray, count: int, rng: np.random.Generator) -> IntArray:
-    """Draw ``count`` candidate edges (of E) that can be deleted together without isolating a node, count × 2.
-
-    Raises:
-        InputError: there are fewer in the order drawn.
-    """
+    """Draw ``count`` candidate edges (of E) that can be deleted together without isolating a node, count × 2."""
     order = rng.permutation(np.flatnonzero(candidates))
     drawn = without_isolating(order, graph.edges, graph.degrees, count)
     if len(drawn) < count:
-        raise InputError(
-            f"the attack is to delete {count:,} edges, but only {len(drawn):,} suitable ones can be deleted without "
-            "isolating a node"
-        )
+        drawable = f"only {len(drawn):,} suitable ones can be deleted without isolating a node"
+        raise InputError(f"the attack is to delete {count:,} edges, but {drawable}")
     return graph.edges[drawn]
 
 
@@ -108,9 +102,6 @@ def draw_insertions(graph: Graph, groups: IntArray, count: int, rng: np.random.G
     """Draw ``count`` pairs without an edge, uniformly among the pairs of nodes in different groups, count × 2.
 
     Nodes in group −1 are in no pair.
-
-    Raises:
-        InputError: there are fewer such pairs.
     """
     sizes = np.bincount(groups[groups >= 0], minlength=1)
     total = int(sizes.sum())

@@ -50,11 +50,9 @@ class ClassDiv(Detector):
     warm_start: bool = True
 
     def features(self, view: View, like: View | None = None) -> Tensor:
-        """Return M (Eq. 11e), 6 × N or 3 × N, each row scaled to [0, 1]; a constant row becomes 0.
+        """Return M (Eq. 11e), 6 × N or 3 × N, each row scaled to [0, 1] by its range in ``like``, or in ``view`` itself.
 
-        Args:
-            view: the nodes to describe.
-            like: view that defines the scale; ``view`` itself if None.
+        A constant row becomes 0.
         """
         raw = self._divergences(view)
         scale = raw if like is None else self._divergences(like)

@@ -97,10 +97,7 @@ def link_probabilities(pairs: Pairs, num_edges: int, outputs: Tensor) -> tuple[T
 def balanced_bce_gradient(pairs: Pairs, num_edges: int, outputs: Tensor) -> Tensor:
     """Return ∂loss/∂H₂, N × r, of −½·mean over edges of log σ(H₂ᵤ·H₂ᵥ) − ½·mean over other pairs of log σ(−H₂ᵤ·H₂ᵥ).
 
-    Args:
-        pairs: the edges, followed by the other pairs.
-        num_edges: how many of the pairs are edges.
-        outputs: H₂, N × r.
+    The first ``num_edges`` pairs are the edges; ``outputs`` is H₂.
     """
     positive, negative = link_probabilities(pairs, num_edges, outputs)
     error = torch.cat([(positive - 1) / (2 * len(positive)), negative / (2 * max(len(negative), 1))])

@@ -68,10 +68,7 @@ def attribute_cosines(graph: Graph, edges: IntArray) -> FloatArray:
 def class_distributions(graph: Graph, weights: FloatArray, inverse_decay: float) -> FloatArray:
     """Predict the class distribution of each node, N × C; nodes with a known label get that label.
 
-    Args:
-        graph: with the labels of a few nodes.
-        weights: of its E edges in the propagation.
-        inverse_decay: C of the logistic regression.
+    ``weights`` are those of the E edges in the propagation, ``inverse_decay`` is C of the logistic regression.
     """
     assert graph.labels is not None
     known = np.flatnonzero(graph.labels >= 0)

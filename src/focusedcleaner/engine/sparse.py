@@ -83,16 +83,10 @@ def row_products(left: sp.csr_array, right: sp.csr_array, pairs: IntArray) -> Fl
 
 
 def nearest_neighbours(units: sp.csr_array, count: int) -> tuple[IntArray, FloatArray]:
-    """Find, for each row, the ``count`` other rows with the largest cosine above 0.
+    """Find, for each row of length 1 or 0 (N × F), the ``count`` other rows with the largest cosine above 0.
 
-    Rows that share an attribute with fewer others have fewer neighbours. Ties go to the smaller row number.
-
-    Args:
-        units: N × F, rows of length 1 or 0.
-        count: neighbours per row.
-
-    Returns:
-        The pairs (row, neighbour), n × 2, and their cosines.
+    Rows that share an attribute with fewer others have fewer neighbours. Ties go to the smaller row number. Return the
+    pairs (row, neighbour), n × 2, and their cosines.
     """
     columns = sp.csr_array(units.T)
     found = [_block_neighbours(units, columns, start, count) for start in range(0, units.shape[0], _BLOCK)]

@@ -32,12 +32,7 @@ def one_thread() -> Iterator[None]:
 
 
 class Pairs:
-    """Undirected pairs of nodes as the pattern of a symmetric sparse matrix of ones.
-
-    Args:
-        num_nodes: N.
-        ends: 2 × P node numbers, each pair once and in either direction.
-    """
+    """Undirected pairs of nodes (2 × P, each once and in either direction) as a symmetric sparse matrix of ones."""
 
     def __init__(self, num_nodes: int, ends: np.ndarray, *, dtype: torch.dtype) -> None:
         self.ends = torch.tensor(ends)

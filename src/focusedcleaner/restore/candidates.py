@@ -32,12 +32,9 @@ class Candidates:
 
     @classmethod
     def of(cls, graph: Graph, attributes: sp.csr_array | None, *, neighbours: int) -> Candidates:
-        """Find the pairs with similar attributes.
+        """Pair each node with its ``neighbours`` most similar ones, by attributes (N × F) of length 1 or 0.
 
-        Args:
-            graph: one of the graphs; if not all nodes can be compared, its training nodes come first.
-            attributes: N × F, rows of length 1 or 0; None without attributes.
-            neighbours: the number of most similar nodes with which each node is paired.
+        If not all nodes can be compared, the training nodes of the graph come first.
         """
         if attributes is None:
             return cls(np.empty(0, dtype=np.int64))
@@ -66,14 +63,10 @@ def distance_two(graph: Graph, max_wedges: int = MAX_WEDGES) -> IntArray:
 
 
 def similar_pairs(attributes: sp.csr_array, rows: IntArray, neighbours: int) -> IntArray:
-    """Return the sorted keys of the pairs u < v of each given node with its nearest neighbours by inner product.
+    """Return the sorted keys of the pairs u < v of each node in ``rows`` with its nearest neighbours by inner product,
+    fewer if that is not above 0.
 
     Unlike `engine.sparse.nearest_neighbours` it takes a subset of the nodes and breaks ties arbitrarily.
-
-    Args:
-        attributes: N × F.
-        rows: the nodes whose neighbours are searched.
-        neighbours: the number of neighbours of each, fewer if the inner product is not above 0.
     """
     num_nodes = attributes.shape[0]
     count = min(neighbours, num_nodes - 1)

@@ -8,14 +8,12 @@ from focusedcleaner.detectors import ClassDiv, Detector, Ensemble, LinkPred, NoD
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.registry import SANITIZERS, Method
-from focusedcleaner.sanitizers.agreement import Agreement
 from focusedcleaner.sanitizers.base import Interrupted, Progress, Sanitation, Sanitizer, Selection
-from focusedcleaner.sanitizers.filters import Cosine, EdgeScores, Filter, Jaccard, RandomEdges
+from focusedcleaner.sanitizers.filters import SVD, Agreement, Cosine, EdgeScores, Filter, Jaccard, RandomEdges
 from focusedcleaner.sanitizers.focused import FocusedCleaner, UnlikelyLinks
 from focusedcleaner.sanitizers.gasoline import Gasoline, GasolineD
 from focusedcleaner.sanitizers.maskgvae import MaskGVAE
 from focusedcleaner.sanitizers.self_attack import PlantedEdges, SelfAttack
-from focusedcleaner.sanitizers.svd import SVD
 from focusedcleaner.surrogate import Implicit, Unrolled
 
 __all__ = [
@@ -50,6 +48,7 @@ SELF_ATTACK_EDGES = 2_000, 200_000
 """Smallest and largest number of edges for which self-attack is the default method."""
 
 _INNER: dict[str, type] = {"implicit": Implicit, "unrolled": Unrolled}
+_LINKPRED: dict[str, dict[str, type]] = {"detector": {"linkpred": LinkPred}, "inner": _INNER}
 
 
 def _focused(name: str, detector: type[Detector], about: str) -> Method[Sanitizer]:
@@ -68,10 +67,7 @@ SANITIZERS.register(
     Method("gasoline", Gasoline, {"inner": _INNER}, "flips that lower the validation loss fastest; inserts edges too"),
     Method("gasoline-d", GasolineD, {"inner": _INNER}, "removals that lower the validation loss fastest"),
     Method(
-        "linkpred",
-        UnlikelyLinks,
-        {"detector": {"linkpred": LinkPred}, "inner": _INNER},
-        "edges that a link predictor finds unlikely: the detector of lp alone",
+        "linkpred", UnlikelyLinks, _LINKPRED, "edges that a link predictor finds unlikely: the detector of lp alone"
     ),
     Method("maskgvae", MaskGVAE, about="edges between learned clusters that a graph autoencoder finds unlikely"),
     Method("jaccard", Jaccard, about="edges whose endpoints have few attributes in common"),

@@ -221,11 +221,7 @@ class Sanitizer(Configurable, ABC):
         return sanitation
 
     def allowed(self, graph: Graph, budget: Budget | None) -> int | None:
-        """Return the budget as a number of edges, or None if the method is to choose.
-
-        Raises:
-            InputError: the budget is malformed or too large, or the method can't choose one.
-        """
+        """Return the budget as a number of edges, or None if the method is to choose."""
         if budget is None and not self.chooses_budget:
             budget = DEFAULT
         if budget is None or is_auto(budget):

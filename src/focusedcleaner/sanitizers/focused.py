@@ -75,9 +75,9 @@ class FocusedCleaner(IterativeSanitizer):
 class SurrogateCleaning(Cleaning):
     """A cleaning that removes edges from the structure of a surrogate, which is retrained every round."""
 
-    def __init__(self, graph: Graph, inner: InnerTraining, seed: int, dtype: torch.dtype = torch.float64) -> None:
-        self.graph, self.seed = graph, seed
-        self.surrogate = Surrogate(graph, inner=inner, dtype=dtype)
+    def __init__(self, cleaner: Any, graph: Graph, budget: int, seed: int, dtype: torch.dtype = torch.float64) -> None:
+        super().__init__(cleaner, graph, budget, seed)
+        self.surrogate = Surrogate(graph, inner=cleaner.inner, dtype=dtype)
         self.structure = self.surrogate.structure
         self.reduced = reduced_attributes(graph, dtype=dtype)
 
@@ -110,8 +110,7 @@ class _Cleaning(SurrogateCleaning):
 
     def __init__(self, cleaner: FocusedCleaner, graph: Graph, budget: int, seed: int) -> None:
         dtype = torch.float64 if graph.num_edges < SINGLE_PRECISION_FROM else torch.float32
-        super().__init__(graph, cleaner.inner, seed, dtype)
-        self.cleaner, self.budget = cleaner, budget
+        super().__init__(cleaner, graph, budget, seed, dtype)
         self.detector = detector_of(cleaner.detector)
         smooth = cleaner.eta > 0 and graph.attributes is not None
         self.smoother = Smoother(graph, self.surrogate.attributes) if smooth else None
@@ -186,12 +185,8 @@ class OuterLoss:
         return len(self.val) > 0
 
     def at(self, logits: Tensor, normal: Tensor, weight: float) -> tuple[Tensor, dict[str, float]]:
-        """Differentiate the loss over the normal nodes (N booleans), with λ = ``weight``.
-
-        Returns:
-            ∂loss/∂Z (N × C), and the mean cross-entropy over normal validation and test nodes with the accuracy on all
-            validation nodes.
-        """
+        """Return ∂loss/∂Z (N × C) over the normal nodes (N booleans), with λ = ``weight``; and the mean cross-entropy over
+        normal validation and test nodes with the accuracy on all validation nodes."""
         predicted = logits.argmax(1)
         gradient = torch.zeros_like(logits)
         trusted = normal[self.val]
@@ -242,20 +237,16 @@ class UnlikelyLinks(IterativeSanitizer):
     inner: InnerTraining = field(default_factory=Implicit)
 
     def begin(self, graph: Graph, budget: int, seed: int) -> _LinkCleaning:
-        return _LinkCleaning(self, graph, seed)
+        return _LinkCleaning(self, graph, budget, seed)
 
 
 class _LinkCleaning(SurrogateCleaning):
     """The rounds of `UnlikelyLinks`."""
 
-    def __init__(self, cleaner: UnlikelyLinks, graph: Graph, seed: int) -> None:
-        super().__init__(graph, cleaner.inner, seed)
-        self.detector = cleaner.detector
-
     def round(self, journal: Journal, size: int) -> Journal:
         fitted = self.surrogate.fit(journal.memory.get("inner"))
         view = self.view(fitted.logits, journal)
-        probabilities, _, weights = self.detector.probabilities(view, with_prefix(journal.memory, "detector."))
+        probabilities, _, weights = self.cleaner.detector.probabilities(view, with_prefix(journal.memory, "detector."))
         remaining = self.structure.alive.nonzero().squeeze(1)
         probability = torch.full((self.graph.num_edges,), torch.nan, dtype=torch.float64)
         probability[remaining] = probabilities.double()

@@ -52,7 +52,7 @@ class Gasoline(IterativeSanitizer):
     inner: InnerTraining = field(default_factory=Implicit)
 
     def begin(self, graph: Graph, budget: int, seed: int) -> _Cleaning:
-        return _Cleaning(self, graph, seed)
+        return _Cleaning(self, graph, budget, seed)
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,8 @@ class GasolineD(Gasoline):
 class _Cleaning(Cleaning):
     """The rounds of `Gasoline` and `GasolineD`: one surrogate per fold."""
 
-    def __init__(self, cleaner: Gasoline, graph: Graph, seed: int) -> None:
-        self.graph, self.inserts = graph, cleaner.inserts
+    def __init__(self, cleaner: Gasoline, graph: Graph, budget: int, seed: int) -> None:
+        super().__init__(cleaner, graph, budget, seed)
         graphs = [graph.with_split(split) for split in fold_splits(graph, cleaner.folds, seed)]
         self.surrogates = [Surrogate(part, inner=cleaner.inner) for part in graphs]
         self.losses = [OuterLoss(part) for part in graphs]
@@ -107,7 +107,7 @@ class _Cleaning(Cleaning):
             ]
         )
         removable, removal_gain = self._removals(gradient, size)
-        pairs, insertion_gain = self._insertions(gradient, size if self.inserts else 0)
+        pairs, insertion_gain = self._insertions(gradient, size if self.cleaner.inserts else 0)
         # The largest of both kinds; of equal ones, removals first.
         best = np.argsort(-np.concatenate([removal_gain, insertion_gain]), kind="stable")[:size]
         first, second = best[best < len(removable)], best[best >= len(removable)] - len(removable)

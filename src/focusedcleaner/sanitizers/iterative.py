@@ -58,16 +58,9 @@ class Journal(Selection):
         added: Sequence[list[int]] = (),
         added_scores: Sequence[float] = (),
     ) -> Journal:
-        """Return a new journal with one more round. An interruption never sees half a round.
+        """Return a new journal with one more round, so that an interruption never sees half a round.
 
-        Args:
-            edges: removed edges, as positions in the graph's edge list.
-            scores: one per removed edge.
-            evidence: one list per kind of evidence, one entry per removed edge.
-            trace: one value per quantity.
-            memory: of the new journal.
-            added: inserted pairs.
-            added_scores: one per inserted pair.
+        ``scores`` and each kind of evidence have one entry per removed edge, ``trace`` has one value per quantity.
         """
         trace = {"round": self.rounds + 1, "removed": len(self.removed) + len(edges), **trace}
         return Journal(
@@ -107,6 +100,9 @@ class Journal(Selection):
 
 class Cleaning(ABC):
     """One sanitation in progress: holds the graph as it stands after the rounds so far."""
+
+    def __init__(self, cleaner: Any, graph: Graph, budget: int, seed: int) -> None:
+        self.cleaner, self.graph, self.budget, self.seed = cleaner, graph, budget, seed
 
     @abstractmethod
     def replay(self, journal: Journal) -> None:

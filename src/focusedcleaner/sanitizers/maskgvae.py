@@ -67,14 +67,14 @@ class MaskGVAE(IterativeSanitizer):
         return math.ceil(budget / self.rounds)
 
     def begin(self, graph: Graph, budget: int, seed: int) -> _Cleaning:
-        return _Cleaning(self, graph, seed)
+        return _Cleaning(self, graph, budget, seed)
 
 
 class _Cleaning(Cleaning):
     """The rounds of `MaskGVAE`."""
 
-    def __init__(self, cleaner: MaskGVAE, graph: Graph, seed: int) -> None:
-        self.cleaner, self.graph, self.seed = cleaner, graph, seed
+    def __init__(self, cleaner: MaskGVAE, graph: Graph, budget: int, seed: int) -> None:
+        super().__init__(cleaner, graph, budget, seed)
         self.remaining = np.ones(graph.num_edges, dtype=bool)
 
     def replay(self, journal: Journal) -> None:

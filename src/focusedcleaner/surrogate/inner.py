@@ -1,15 +1,15 @@
 """Inner training: W* minimizes the cross-entropy on the training nodes (Eq. 6b); the outer loss is differentiated
 through it.
 
-Each training computes W*, and from ∂loss/∂W* the gradient ∂loss/∂H = Σ E·V^T with respect to the training features H,
-as a list of factors (E, P): E has a row per training node, P = X·V a row per node. `metagradient` turns them into
-gradients of edges. As in `features`, rows stand for classes: labels, errors and softmax are C × n.
+`fit` returns W*; it starts from the coordinates ``start`` if the training can use them. `feature_gradient` returns, for
+``outer`` = ∂loss/∂W* (F × C), the gradient ∂loss/∂H = Σ E·V^T with respect to the training features H, as a list of
+factors (E, P): E has a row per training node, P = X·V a row per node. `metagradient` turns them into edge gradients. As
+in `features`, rows stand for classes: labels, errors and softmax are C × n.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -30,18 +30,6 @@ class Solution:
     path: tuple[tuple[Tensor, Tensor], ...] = ()
     """Coordinates and softmax at the start of each unrolled step."""
     preconditioner: Preconditioner | None = None
-
-
-class InnerTraining(Protocol):
-    """An algorithm that finds W* and differentiates through it."""
-
-    def fit(self, features: Features, onehot: Tensor, start: Tensor | None) -> Solution:
-        """Train, from the coordinates ``start`` if the algorithm can use them."""
-        ...
-
-    def feature_gradient(self, features: Features, onehot: Tensor, solution: Solution, outer: Tensor) -> list[Factors]:
-        """Return ∂loss/∂H in factors (E, P), for ``outer`` = ∂loss/∂W*, F × C."""
-        ...
 
 
 def softmax_jvp(softmax: Tensor, direction: Tensor) -> Tensor:
@@ -195,3 +183,6 @@ class Implicit(Configurable):
             direction.mul_(length / before).add_(z)
             direction_logits.mul_(length / before).add_(z_logits)
         return x, x_logits
+
+
+InnerTraining = Implicit | Unrolled

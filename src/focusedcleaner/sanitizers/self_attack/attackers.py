@@ -63,9 +63,6 @@ def simulate(attack: Attack, graph: Graph, budget: int, rng: np.random.Generator
         return no_pairs()
 
 
-# Meta-gradient attackers ---------------------------------------------------------------------------------------------
-
-
 def simulate_mettack(
     graph: Graph,
     budget: int,
@@ -79,9 +76,6 @@ def simulate_mettack(
     """METTACK in a few large steps: after each meta-gradient, insert the best pairs, not too many at one node.
 
     Args:
-        graph: with known or predicted labels.
-        budget: number of pairs.
-        rng: random generator.
         inner: the inner training.
         steps: the number of meta-gradients; None chooses by the graph's size.
         oversampling: a step chooses among this many times as many pairs as it inserts.
@@ -150,9 +144,6 @@ def _sample_pairs(graph: Graph, rng: np.random.Generator) -> IntArray:
     return np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0)
 
 
-# The targeted attacker -----------------------------------------------------------------------------------------------
-
-
 def simulate_targeted(graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
     """Nettack in a few steps: connect each of many targets to one to eight nodes that favour a wrong class.
 
@@ -214,10 +205,7 @@ ATTACKERS: dict[str, Attacker] = {
 
 
 def attackers_by_name(names: str) -> dict[str, Attacker]:
-    """Return simulated attackers by name.
-
-    Args:
-        names: separated by commas.
+    """Return simulated attackers by their names, separated by commas.
 
     >>> list(attackers_by_name("dice, random"))
     ['dice', 'random']

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from focusedcleaner.detectors import DETECTORS
 from focusedcleaner.detectors.base import Detector, Memory, Victims, View
@@ -76,7 +74,10 @@ class SelfAttack(Sanitizer):
         self, graph: Graph, budget: int | None, *, seed: int, progress: Progress | None, checkpoint: Path | None
     ) -> Selection:
         saved = Checkpoint(checkpoint, graph=graph.fingerprint(), budget=budget, seed=seed, settings=self.settings())
-        posteriors = _posteriors(saved.load())
+        arrays = saved.load()
+        posteriors = [
+            Posterior(*pair) for pair in zip(arrays.get("planted", ()), arrays.get("shares", ()), strict=True)
+        ]
         total = graph.num_edges if budget is None else budget
         em: PlantedEdgeEM | None = None
         interrupted = False
@@ -84,7 +85,8 @@ class SelfAttack(Sanitizer):
             em = self._em(graph, seed)
             while len(posteriors) < self.rounds:
                 posteriors = [*posteriors, em.round(len(posteriors), posteriors[-1] if posteriors else None)]
-                saved.save(_arrays(posteriors))
+                planted, shares = zip(*((posterior.planted, posterior.priors) for posterior in posteriors), strict=True)
+                saved.save({"planted": np.array(planted), "shares": np.array(shares)})
                 if progress is not None:
                     progress(total * len(posteriors) // self.rounds, total)
         except KeyboardInterrupt:
@@ -185,18 +187,3 @@ def estimate_planted(planted: FloatArray, posteriors: list[Posterior]) -> Estima
     variance = float((planted * (1 - planted)).sum()) + float(np.var([posterior.expected for posterior in posteriors]))
     half = _Z90 * variance**0.5
     return Estimate(number, max(number - half, 0.0), min(number + half, float(len(planted))))
-
-
-def _arrays(posteriors: list[Posterior]) -> dict[str, NDArray[Any]]:
-    """Return the posteriors as named arrays, for a checkpoint."""
-    return {
-        "planted": np.array([posterior.planted for posterior in posteriors]),
-        "shares": np.array([posterior.priors for posterior in posteriors]),
-    }
-
-
-def _posteriors(arrays: Mapping[str, NDArray[Any]]) -> list[Posterior]:
-    """Restore the posteriors from `_arrays`; an empty mapping gives none."""
-    if not arrays:
-        return []
-    return [Posterior(planted, priors) for planted, priors in zip(arrays["planted"], arrays["shares"], strict=True)]
