@@ -56,7 +56,7 @@ def test_energies_and_their_gradient(nodes: int, width: int, components: int, se
     membership = torch.softmax(logits, 1).requires_grad_()
     theirs = reference_energies(features, membership)
     (their_gradient,) = torch.autograd.grad((theirs * weights).sum(), membership)
-    mixture = Mixture.of(Monomials(features.T), membership.detach().T)
+    mixture = Mixture(Monomials(features.T), membership.detach().T)
     torch.testing.assert_close(mixture.energies(), theirs.detach(), rtol=1e-8, atol=1e-8)
     torch.testing.assert_close(
         mixture.gradient(weights).T, their_gradient, rtol=1e-5, atol=1e-6 * float(their_gradient.abs().max())
@@ -69,6 +69,6 @@ def test_energies_and_their_gradient(nodes: int, width: int, components: int, se
     ids=["zero", "constant", "duplicated"],
 )
 def test_energies_are_finite_for_degenerate_features(features: Tensor) -> None:
-    mixture = Mixture.of(Monomials(features), torch.softmax(torch.arange(100.0).view(2, 50) / 10, 0))
+    mixture = Mixture(Monomials(features), torch.softmax(torch.arange(100.0).view(2, 50) / 10, 0))
     assert torch.isfinite(mixture.energies()).all()
     assert torch.isfinite(mixture.gradient(1.0)).all()

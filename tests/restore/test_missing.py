@@ -36,7 +36,7 @@ def proposals(graph: Any, limit: int | str = 15, **options: object) -> Missing:
 def test_proposals_are_pairs_without_an_edge(seed: int, num_nodes: int, columns: int) -> None:
     graph = synthetic(num_nodes=num_nodes, num_attributes=columns, seed=seed % 100)
     before = graph.fingerprint()
-    excluded = Candidates.of(graph, None, neighbours=1).pairs(graph)[:20]
+    excluded = Candidates(graph, None, neighbours=1).pairs(graph)[:20]
     found = proposals(graph, seed=seed, excluded=excluded)
     assert len(found.pairs) == len(found.scores) <= 15
     assert all(len(column) == len(found.pairs) for column in found.evidence.values())

@@ -33,11 +33,8 @@ class DegreeTest:
 
     The test of Zügner, Akbarnejad, Günnemann: "Adversarial Attacks on Neural Networks for Graph Data", KDD 2018, with
     the likelihood that their estimate of α maximizes, so that Λ is never negative. The change of n and Σ log d by
-    a flip depends only on the degrees of its two ends: one table of degree × degree tests all pairs.
-
-    Args:
-        degrees: of the clean graph, N.
-        threshold: τ.
+    a flip depends only on the degrees of its two ends: one table of degree × degree tests all pairs. ``degrees`` are
+    those of the clean graph (N), ``threshold`` is τ.
     """
 
     def __init__(self, degrees: IntArray, threshold: float) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
+from focusedcleaner.attacks.base import FlipLog, GreedyAttack
 from focusedcleaner.attacks.degree_test import DegreeTest
-from focusedcleaner.attacks.greedy import FlipLog, GreedyAttack
 from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.engine.structure import MutableEdges
 from focusedcleaner.engine.top_pairs import Excluded, best_pair

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from focusedcleaner.attacks.base import FlipLog, GreedyAttack
 from focusedcleaner.attacks.degree_test import DegreeTest
-from focusedcleaner.attacks.greedy import FlipLog, GreedyAttack
 from focusedcleaner.engine.structure import MutableEdges
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import UNKNOWN, BoolArray, FloatArray, Graph, IntArray, pair_keys

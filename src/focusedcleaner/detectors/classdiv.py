@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from focusedcleaner.detectors import mlp
 from focusedcleaner.detectors.base import Detector, Memory, Victims, View
-from focusedcleaner.edge_features.divergences import divergences
+from focusedcleaner.edge_features.class_agreement import divergences
 from focusedcleaner.settings import bounded
 from focusedcleaner.surrogate.inner import softmax_jvp
 
@@ -50,7 +50,7 @@ class ClassDiv(Detector):
     warm_start: bool = True
 
     def features(self, view: View, like: View | None = None) -> Tensor:
-        """Return M (Eq. 11e), 6 × N or 3 × N, each row scaled to [0, 1] by its range in ``like``, or in ``view`` itself.
+        """Return M (Eq. 11e), 6 × N or 3 × N, each row scaled to [0, 1] by its range in ``like`` or else in ``view``.
 
         A constant row becomes 0.
         """
@@ -72,14 +72,14 @@ class ClassDiv(Detector):
         def gradient(outputs: Tensor) -> Tensor:
             """Return the gradient of the mean energy, through the softmax of Eq. 12b."""
             membership = torch.softmax(outputs, 0)
-            return softmax_jvp(membership, Mixture.of(monomials, membership).gradient(1 / features.shape[1]))
+            return softmax_jvp(membership, Mixture(monomials, membership).gradient(1 / features.shape[1]))
 
         warm = self.warm_start and bool(memory)
         sizes = len(features), self.hidden, view.logits.shape[1]
         start = memory if warm else mlp.initial_weights(*sizes, seed=view.seed)
         epochs = self.epochs if warm else self.first_epochs
         weights = mlp.train(start, features, gradient, epochs=epochs, rate=self.rate)
-        energy = Mixture.of(monomials, torch.softmax(mlp.apply(features, weights), 0)).energies()
+        energy = Mixture(monomials, torch.softmax(mlp.apply(features, weights), 0)).energies()
         threshold = torch.quantile(energy, self.tau)
         if "threshold" in memory:
             threshold = self.beta * threshold + (1 - self.beta) * memory["threshold"]
@@ -108,7 +108,6 @@ def _product(matrix: Tensor, vector: Tensor) -> Tensor:
     return (matrix @ vector.unsqueeze(2)).squeeze(2)
 
 
-@dataclass(frozen=True)
 class Mixture:
     """The Gaussian mixture that soft memberships γ (K × N) define, and the density of each node (Eq. 12c–e).
 
@@ -116,16 +115,7 @@ class Mixture:
     densities use Cholesky factors and log-sum-exp.
     """
 
-    monomials: Monomials
-    joint: Tensor
-    """log φ_k + log N(m_i; μ_k, Σ_k), K × N."""
-    total: Tensor
-    mean: Tensor
-    covariance: Tensor
-    inverse: Tensor
-
-    @classmethod
-    def of(cls, monomials: Monomials, membership: Tensor) -> Self:
+    def __init__(self, monomials: Monomials, membership: Tensor) -> None:
         total, first, second = monomials.moments(membership)
         total = total.clamp_min(1e-12)
         mean = first / total.unsqueeze(1)
@@ -136,8 +126,10 @@ class Mixture:
         linear = _product(inverse, mean)
         log_scale = factor.diagonal(dim1=1, dim2=2).log().sum(1) + 0.5 * monomials.width * math.log(2 * math.pi)
         constant = (total / membership.shape[1]).log() - log_scale - 0.5 * (mean * linear).sum(1)
-        joint = monomials.quadratic(constant, linear, -0.5 * inverse)
-        return cls(monomials, joint, total, mean, covariance, inverse)
+        self.monomials, self.total, self.mean = monomials, total, mean
+        self.covariance, self.inverse = covariance, inverse
+        self.joint = monomials.quadratic(constant, linear, -0.5 * inverse)
+        """log φ_k + log N(m_i; μ_k, Σ_k), K × N."""
 
     def energies(self) -> Tensor:
         """Return E(m) = −log Σ_k φ_k N(m; μ_k, Σ_k), N values (Eq. 12e)."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -17,31 +15,26 @@ BLOCK = 4_000_000
 """Attribute products computed at once."""
 
 
-@dataclass(frozen=True)
 class Candidates:
     """The candidate pairs of graphs over the same nodes; those found by attributes are computed once.
 
+    Each node is paired with its ``neighbours`` most similar ones, by attributes (N × F) of length 1 or 0. If not all
+    nodes can be compared, the training nodes of the graph come first.
+
     >>> square = Graph(4, [[0, 1], [0, 3], [1, 2], [2, 3]])
-    >>> Candidates.of(square, None, neighbours=20).pairs(square)
+    >>> Candidates(square, None, neighbours=20).pairs(square)
     array([[0, 2],
            [1, 3]])
     """
 
-    similar: IntArray
-    """Sorted keys (`pair_keys`) of the pairs with similar attributes."""
-
-    @classmethod
-    def of(cls, graph: Graph, attributes: sp.csr_array | None, *, neighbours: int) -> Candidates:
-        """Pair each node with its ``neighbours`` most similar ones, by attributes (N × F) of length 1 or 0.
-
-        If not all nodes can be compared, the training nodes of the graph come first.
-        """
-        if attributes is None:
-            return cls(np.empty(0, dtype=np.int64))
-        train = np.empty(0, dtype=np.int64) if graph.split is None else graph.split.train
-        others = np.setdiff1d(np.arange(graph.num_nodes), train)
-        rows = np.concatenate([train, others])[: max(1, MAX_PRODUCTS // graph.num_nodes)]
-        return cls(similar_pairs(attributes, rows, neighbours))
+    def __init__(self, graph: Graph, attributes: sp.csr_array | None, *, neighbours: int) -> None:
+        self.similar = np.empty(0, dtype=np.int64)
+        """Sorted keys (`pair_keys`) of the pairs with similar attributes."""
+        if attributes is not None:
+            train = np.empty(0, dtype=np.int64) if graph.split is None else graph.split.train
+            others = np.setdiff1d(np.arange(graph.num_nodes), train)
+            rows = np.concatenate([train, others])[: max(1, MAX_PRODUCTS // graph.num_nodes)]
+            self.similar = similar_pairs(attributes, rows, neighbours)
 
     def pairs(self, graph: Graph) -> IntArray:
         """Return the pairs u < v without an edge that have a common neighbour or similar attributes, sorted (P × 2)."""

@@ -102,8 +102,8 @@ class _Search:
 
     def __init__(self, graph: Graph, seed: int, trees: int) -> None:
         self.graph, self.seed, self.trees = graph, seed, trees
-        self.likeness = PairFeatures.of(graph)
-        self.candidates = Candidates.of(graph, self.likeness.tfidf, neighbours=SIMILAR_NEIGHBOURS)
+        self.likeness = PairFeatures(graph)
+        self.candidates = Candidates(graph, self.likeness.tfidf, neighbours=SIMILAR_NEIGHBOURS)
         self.classes = class_distributions(graph, np.ones(graph.num_edges), INVERSE_DECAY)
 
     def run(
@@ -111,17 +111,18 @@ class _Search:
     ) -> Missing:
         pairs = self.candidates.pairs(self.graph)
         if excluded is not None:
-            pairs = pairs[~self._among(pairs, excluded)]
+            keys, others = (pair_keys(np.asarray(part), self.graph.num_nodes) for part in (pairs, excluded))
+            pairs = pairs[~np.isin(keys, others)]
         parts = []
         for number, strategy in enumerate(strategies):
             parts.append(self._training_set(strategy, np.random.default_rng([self.seed, number])))
             if progress is not None:
                 progress(number + 1, len(strategies))
-        features, positive, weights = (np.concatenate([part[column] for part in parts]) for column in range(3))
-        hidden, reached = sum(part[3] for part in parts), int(positive.sum())
+        hidden, reached = sum(part[3] for part in parts), sum(int(part[1].sum()) for part in parts)
         reach = reached / hidden if hidden else float("nan")
         if not len(pairs) or not reached:
             return Missing(no_pairs(), no_scores(), {}, len(pairs), reach)
+        features, positive, weights = (np.concatenate([part[column] for part in parts]) for column in range(3))
         model = HistGradientBoostingClassifier(
             max_iter=self.trees,
             learning_rate=0.06,
@@ -144,7 +145,7 @@ class _Search:
         hidden = strategy(self.graph, self.classes.argmax(axis=1), size, rng)
         rest = self.graph.without_edges(hidden)
         pairs = self.candidates.pairs(rest)
-        positive = self._among(pairs, hidden)
+        positive = self.graph.has_edges(pairs)
         negatives = np.flatnonzero(~positive)
         sample = negatives if len(negatives) <= MAX_NEGATIVES else rng.choice(negatives, MAX_NEGATIVES, replace=False)
         rows = np.sort(np.concatenate([np.flatnonzero(positive), sample]))
@@ -162,13 +163,6 @@ class _Search:
             "classes_v": self.classes[v],
             **common_evidence(self.graph, pairs),
         }
-
-    def _among(self, pairs: IntArray, others: IntArray) -> BoolArray:
-        """Return which of the pairs are among the others."""
-        among: BoolArray = np.isin(
-            pair_keys(pairs, self.graph.num_nodes), pair_keys(np.asarray(others), self.graph.num_nodes)
-        )
-        return among
 
 
 def within_classes(graph: Graph, classes: IntArray, number: int, rng: np.random.Generator) -> IntArray:

@@ -48,7 +48,7 @@ SELF_ATTACK_EDGES = 2_000, 200_000
 """Smallest and largest number of edges for which self-attack is the default method."""
 
 _INNER: dict[str, type] = {"implicit": Implicit, "unrolled": Unrolled}
-_LINKPRED: dict[str, dict[str, type]] = {"detector": {"linkpred": LinkPred}, "inner": _INNER}
+_LINKS: dict[str, dict[str, type]] = {"detector": {"linkpred": LinkPred}, "inner": _INNER}
 
 
 def _focused(name: str, detector: type[Detector], about: str) -> Method[Sanitizer]:
@@ -66,9 +66,7 @@ SANITIZERS.register(
     Method("agreement", Agreement, about="edges whose endpoints a classifier assigns to different classes"),
     Method("gasoline", Gasoline, {"inner": _INNER}, "flips that lower the validation loss fastest; inserts edges too"),
     Method("gasoline-d", GasolineD, {"inner": _INNER}, "removals that lower the validation loss fastest"),
-    Method(
-        "linkpred", UnlikelyLinks, _LINKPRED, "edges that a link predictor finds unlikely: the detector of lp alone"
-    ),
+    Method("linkpred", UnlikelyLinks, _LINKS, "edges that a link predictor finds unlikely: the detector of lp alone"),
     Method("maskgvae", MaskGVAE, about="edges between learned clusters that a graph autoencoder finds unlikely"),
     Method("jaccard", Jaccard, about="edges whose endpoints have few attributes in common"),
     Method("cosine", Cosine, about="edges whose endpoints have dissimilar attributes"),

@@ -125,14 +125,11 @@ class Sanitation:
 
     def _repr_html_(self) -> str:
         """A small table for notebooks: the result in one line and the five most suspicious edges."""
-        rows = [
-            (self.poisoned.name(u), self.poisoned.name(v), why(self.poisoned, self.evidence, self.scores, row, (u, v)))
-            for row, (u, v) in enumerate(self.removed[:5].tolist())
-        ]
-        cells = "".join(
-            f"<tr>{''.join(f'<td>{escape(readable(cell, 200))}</td>' for cell in row)}</tr>" for row in rows
-        )
-        return f"<p>{escape(repr(self))}</p><table><tr><th>u</th><th>v</th><th>evidence</th></tr>{cells}</table>"
+        graph, rows = self.poisoned, ""
+        for row, (u, v) in enumerate(self.removed[:5].tolist()):
+            cells = graph.name(u), graph.name(v), why(graph, self.evidence, self.scores, row, (u, v))
+            rows += f"<tr>{''.join(f'<td>{escape(readable(cell, 200))}</td>' for cell in cells)}</tr>"
+        return f"<p>{escape(repr(self))}</p><table><tr><th>u</th><th>v</th><th>evidence</th></tr>{rows}</table>"
 
     def __repr__(self) -> str:
         parts = [f"{len(self.removed):,} of {self.poisoned.num_edges:,} edges removed"]
@@ -230,10 +227,8 @@ class Sanitizer(Configurable, ABC):
             return None
         allowed = edges_allowed(budget, graph.num_edges)
         if allowed > removable(graph) and not self.inserts:
-            raise InputError(
-                f"budget {budget} is {allowed:,} edges, but at most {removable(graph):,} of {graph.num_edges:,} can be "
-                "removed without isolating a node"
-            )
+            most = f"at most {removable(graph):,} of {graph.num_edges:,} can be removed without isolating a node"
+            raise InputError(f"budget {budget} is {allowed:,} edges, but {most}")
         return allowed
 
     @abstractmethod

@@ -99,10 +99,8 @@ class SimilarityFilter(Filter):
 
     def score_edges(self, graph: Graph, seed: int) -> EdgeScores:
         if graph.attributes is None:
-            raise InputError(
-                f"the graph has no attributes, and {self.name} compares nothing else: use a method that works without "
-                "them, such as cld, lp, agreement or svd"
-            )
+            others = "use a method that works without them, such as cld, lp, agreement or svd"
+            raise InputError(f"the graph has no attributes, and {self.name} compares nothing else: {others}")
         return EdgeScores(0.0 - self.similarities(graph))
 
 
@@ -193,10 +191,9 @@ class Agreement(Filter):
     inverse_decay: float = bounded(10.0, "(0, inf)")
 
     def score_edges(self, graph: Graph, seed: int) -> EdgeScores:
-        agreement = class_agreement(graph, **asdict(self), seed=seed)
+        scores, same_class, classes = class_agreement(graph, **asdict(self), seed=seed)
         u, v = graph.edges.T
-        classes = {"classes_u": agreement.classes[u], "classes_v": agreement.classes[v]}
-        return EdgeScores(agreement.scores, {"class_agreement": agreement.same_class, **classes})
+        return EdgeScores(scores, {"class_agreement": same_class, "classes_u": classes[u], "classes_v": classes[v]})
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ class SurrogateCleaning(Cleaning):
 
     def replay(self, journal: Journal) -> None:
         # Updating the features after each round, not once at the end, reproduces them to the last digit.
-        for edges in journal.removed_by_round():
+        for edges in journal.by_round("removed"):
             self.surrogate.features.now()
             self.structure.remove(torch.from_numpy(edges))
 
@@ -152,7 +152,7 @@ class _Cleaning(SurrogateCleaning):
 
     def _validation_weight(self, removed: int) -> float:
         """Return λ (Eq. 6e: the two weights add up to 1); 0 without validation nodes."""
-        if not self.loss.validates:
+        if not len(self.loss.val):
             return 0.0
         fixed = self.cleaner.validation_weight
         return 1 - removed / self.budget if fixed is None else fixed
@@ -179,14 +179,9 @@ class OuterLoss:
         self.test = torch.tensor(graph.split.test)
         self.val_labels = torch.tensor(graph.labels[graph.split.val])
 
-    @property
-    def validates(self) -> bool:
-        """Whether there are validation nodes."""
-        return len(self.val) > 0
-
     def at(self, logits: Tensor, normal: Tensor, weight: float) -> tuple[Tensor, dict[str, float]]:
-        """Return ∂loss/∂Z (N × C) over the normal nodes (N booleans), with λ = ``weight``; and the mean cross-entropy over
-        normal validation and test nodes with the accuracy on all validation nodes."""
+        """Return ∂loss/∂Z (N × C) over the normal nodes (N booleans), with λ = ``weight``; and the mean cross-entropy
+        of normal validation and test nodes with the accuracy on all validation nodes."""
         predicted = logits.argmax(1)
         gradient = torch.zeros_like(logits)
         trusted = normal[self.val]
@@ -195,7 +190,7 @@ class OuterLoss:
         )
         nodes = self.test[normal[self.test]]
         test_loss = _add_cross_entropy(gradient, logits, nodes, predicted[nodes], (1 - weight) / max(len(self.test), 1))
-        accuracy = (predicted[self.val] == self.val_labels).double().mean() if self.validates else math.nan
+        accuracy = (predicted[self.val] == self.val_labels).double().mean() if len(self.val) else math.nan
         parts = {"validation_loss": val_loss, "test_loss": test_loss, "validation_accuracy": float(accuracy)}
         return gradient, parts
 

@@ -90,7 +90,7 @@ class _Cleaning(Cleaning):
 
     def replay(self, journal: Journal) -> None:
         # Updating the features after each round, not once at the end, reproduces them to the last digit.
-        for removed, added in zip(journal.removed_by_round(), journal.added_by_round(), strict=True):
+        for removed, added in zip(journal.by_round("removed"), journal.by_round("added"), strict=True):
             for surrogate in self.surrogates:
                 surrogate.features.now()
             self._flip([*self.graph.edges[removed].tolist(), *added.tolist()])
@@ -100,12 +100,12 @@ class _Cleaning(Cleaning):
         fits = [surrogate.fit(journal.memory.get(f"inner{k}")) for k, surrogate in enumerate(self.surrogates)]
         all_nodes = torch.ones(self.graph.num_nodes, dtype=torch.bool)
         losses = [loss.at(fitted.logits, all_nodes, 1.0) for loss, fitted in zip(self.losses, fits, strict=True)]
-        gradient = _sum(
-            [
-                surrogate.meta_gradient(fitted, logits_gradient)
-                for surrogate, fitted, (logits_gradient, _) in zip(self.surrogates, fits, losses, strict=True)
-            ]
-        )
+        gradients = [
+            surrogate.meta_gradient(fitted, logits_gradient)
+            for surrogate, fitted, (logits_gradient, _) in zip(self.surrogates, fits, losses, strict=True)
+        ]
+        left, right = (torch.cat([getattr(part, side) for part in gradients], 1) for side in ("left", "right"))
+        gradient = PairGradient(gradients[0].structure, left, right)  # the sum
         removable, removal_gain = self._removals(gradient, size)
         pairs, insertion_gain = self._insertions(gradient, size if self.cleaner.inserts else 0)
         # The largest of both kinds; of equal ones, removals first.
@@ -146,12 +146,6 @@ class _Cleaning(Cleaning):
         touched = sorted({node for pair in pairs for node in pair})
         for surrogate in self.surrogates:
             surrogate.move_to(self.current.structure(), touched)
-
-
-def _sum(gradients: list[PairGradient]) -> PairGradient:
-    """Add factored gradients over one structure, by concatenating the columns of their factors."""
-    left, right = (torch.cat([getattr(part, side) for part in gradients], 1) for side in ("left", "right"))
-    return PairGradient(gradients[0].structure, left, right)
 
 
 def fold_splits(graph: Graph, number: int, seed: int) -> list[Split]:

@@ -40,13 +40,9 @@ class Journal(Selection):
         """Number of edges changed so far."""
         return len(self.removed) + len(self.added)
 
-    def removed_by_round(self) -> list[IntArray]:
-        """Return the edges removed in each round."""
-        return np.split(self.removed, self.trace.get("removed", []))[:-1]
-
-    def added_by_round(self) -> list[IntArray]:
-        """Return the pairs inserted in each round, for methods whose trace counts them."""
-        return np.split(self.added, self.trace.get("added", []))[:-1]
+    def by_round(self, name: str) -> list[IntArray]:
+        """Return the edges ``removed`` or, for methods whose trace counts them, the pairs ``added`` in each round."""
+        return np.split(getattr(self, name), self.trace.get(name, []))[:-1]
 
     def plus(
         self,

@@ -75,11 +75,8 @@ def simulate_mettack(
 ) -> IntArray:
     """METTACK in a few large steps: after each meta-gradient, insert the best pairs, not too many at one node.
 
-    Args:
-        inner: the inner training.
-        steps: the number of meta-gradients; None chooses by the graph's size.
-        oversampling: a step chooses among this many times as many pairs as it inserts.
-        stealthy: whether to weigh the gradient against the score that a filter would give the pair.
+    The number of ``steps`` is chosen by the graph's size if None. A step chooses among ``oversampling`` times as many
+    pairs as it inserts; if ``stealthy``, by the gradient weighed against the score that a filter would give the pair.
     """
     planted = no_pairs()
     poisoned, loss, classes = graph, None, np.empty(0)
@@ -96,18 +93,14 @@ def simulate_mettack(
         gradient = surrogate.meta_gradient(fitted, loss.signal(fitted.logits))
         pairs, values = _best_insertions(gradient, poisoned, oversampling * size, rng)
         if stealthy:
-            utility = np.log(np.maximum(values, MIN_GRADIENT)) - _filter_scores(graph, classes, pairs)
+            u, v = pairs.T
+            filter_scores = -clamped_log(row_dot(classes[u], classes[v])) - 8 * attribute_cosines(graph, pairs)
+            utility = np.log(np.maximum(values, MIN_GRADIENT)) - filter_scores
             pairs = pairs[np.argsort(-utility, kind="stable")]
         chosen = spread(pairs, size, max(2, size // 4))
         planted = np.concatenate([planted, chosen])
         poisoned = poisoned.with_edges(chosen)
     return planted
-
-
-def _filter_scores(graph: Graph, classes: FloatArray, pairs: IntArray) -> FloatArray:
-    """Score pairs as the agreement filter does: −log(p_u·p_v) − 8·cos(x_u, x_v)."""
-    u, v = pairs.T
-    return -clamped_log(row_dot(classes[u], classes[v])) - 8 * attribute_cosines(graph, pairs)
 
 
 def _best_insertions(

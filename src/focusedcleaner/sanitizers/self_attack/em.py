@@ -114,14 +114,8 @@ class PlantedEdgeEM:
     endpoints agree least in class and attributes.
 
     The simulated attackers work on another split (`rehearsal_split`). They plant at training nodes, where planted edges
-    that were not removed would be taught as genuine; on the other split there are none at these nodes.
-
-    Args:
-        graph: as the defender sees it.
-        attackers: by name.
-        rounds: number of rounds; `SLOW_ATTACKERS` take part in the last `AVERAGED_ROUNDS`.
-        trees: boosting iterations of the classifier.
-        seed: seed of all random draws.
+    that were not removed would be taught as genuine; on the other split there are none at these nodes. `SLOW_ATTACKERS`
+    take part in the last `AVERAGED_ROUNDS`. The classifier has ``trees`` boosting iterations.
     """
 
     def __init__(self, graph: Graph, attackers: Mapping[str, Attacker], *, rounds: int, trees: int, seed: int) -> None:
@@ -172,7 +166,10 @@ class PlantedEdgeEM:
         self, rest: Graph, budget: int, skipped: Collection[str], rng: np.random.Generator
     ) -> tuple[FloatArray, IntArray]:
         """Return the features of genuine and planted edges, and their classes: 0 genuine, k planted by attacker k."""
-        attacked = replace(rest, labels=self._predicted_labels(), split=self.rehearsal_extractor.split)
+        # Attackers know every label: the defender's labels, and predictions for all other nodes.
+        known, predicted = self.extractor.labels, self.features.classes.argmax(axis=1)
+        labels = np.where(known >= 0, known, predicted)
+        attacked = replace(rest, labels=labels, split=self.rehearsal_extractor.split)
         tables, classes = [], []
         for number, (name, attacker) in enumerate(self.attackers.items(), start=1):
             if name in skipped:
@@ -183,11 +180,6 @@ class PlantedEdgeEM:
             tables.append(self.rehearsal_extractor.extract(poisoned).table[rows])
             classes.append(edge_classes[rows])
         return np.concatenate(tables), np.concatenate(classes)
-
-    def _predicted_labels(self) -> IntArray:
-        """Return the known labels, and predictions for all other nodes: attackers know every label."""
-        predicted: IntArray = self.features.classes.argmax(axis=1)
-        return np.where(self.extractor.labels >= 0, self.extractor.labels, predicted)
 
     def _fit(self, table: FloatArray, classes: IntArray, number: int) -> PlantedEdgeClassifier:
         shares = np.bincount(classes, minlength=len(self.attackers) + 1) / len(classes)

@@ -74,10 +74,8 @@ class SelfAttack(Sanitizer):
         self, graph: Graph, budget: int | None, *, seed: int, progress: Progress | None, checkpoint: Path | None
     ) -> Selection:
         saved = Checkpoint(checkpoint, graph=graph.fingerprint(), budget=budget, seed=seed, settings=self.settings())
-        arrays = saved.load()
-        posteriors = [
-            Posterior(*pair) for pair in zip(arrays.get("planted", ()), arrays.get("shares", ()), strict=True)
-        ]
+        done = saved.load()
+        posteriors = [Posterior(*part) for part in zip(done["planted"], done["shares"], strict=True)] if done else []
         total = graph.num_edges if budget is None else budget
         em: PlantedEdgeEM | None = None
         interrupted = False
@@ -85,8 +83,8 @@ class SelfAttack(Sanitizer):
             em = self._em(graph, seed)
             while len(posteriors) < self.rounds:
                 posteriors = [*posteriors, em.round(len(posteriors), posteriors[-1] if posteriors else None)]
-                planted, shares = zip(*((posterior.planted, posterior.priors) for posterior in posteriors), strict=True)
-                saved.save({"planted": np.array(planted), "shares": np.array(shares)})
+                planted = np.array([posterior.planted for posterior in posteriors])
+                saved.save({"planted": planted, "shares": np.array([posterior.priors for posterior in posteriors])})
                 if progress is not None:
                     progress(total * len(posteriors) // self.rounds, total)
         except KeyboardInterrupt:
@@ -179,10 +177,7 @@ DETECTORS[PlantedEdges.name] = PlantedEdges
 
 
 def estimate_planted(planted: FloatArray, posteriors: list[Posterior]) -> Estimate:
-    """Estimate the number of planted edges.
-
-    The interval adds the variance of the posterior to the variance between rounds.
-    """
+    """Estimate the number of planted edges; the interval adds the posterior's variance to that between rounds."""
     number = float(planted.sum())
     variance = float((planted * (1 - planted)).sum()) + float(np.var([posterior.expected for posterior in posteriors]))
     half = _Z90 * variance**0.5
