@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from focusedcleaner.attacks.adaptive import Adaptive
-from focusedcleaner.attacks.base import Attack, Interrupted, Poisoning, Progress
+from focusedcleaner.attacks.base import Attack, Interrupted, Poisoning
 from focusedcleaner.attacks.mettack import Mettack, Regularized
 from focusedcleaner.attacks.nettack import Nettack
 from focusedcleaner.attacks.pgd import PGD, MinMax
@@ -25,7 +25,6 @@ __all__ = [
     "MinMax",
     "Nettack",
     "Poisoning",
-    "Progress",
     "RandomAttack",
     "Regularized",
     "attack",

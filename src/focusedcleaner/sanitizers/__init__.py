@@ -8,7 +8,7 @@ from focusedcleaner.detectors import ClassDiv, Detector, Ensemble, LinkPred, NoD
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.registry import SANITIZERS, Method
-from focusedcleaner.sanitizers.base import Interrupted, Progress, Sanitation, Sanitizer, Selection
+from focusedcleaner.sanitizers.base import Interrupted, Sanitation, Sanitizer, Selection
 from focusedcleaner.sanitizers.filters import SVD, Agreement, Cosine, EdgeScores, Filter, Jaccard, RandomEdges
 from focusedcleaner.sanitizers.focused import FocusedCleaner, UnlikelyLinks
 from focusedcleaner.sanitizers.gasoline import Gasoline, GasolineD
@@ -30,7 +30,6 @@ __all__ = [
     "Interrupted",
     "Jaccard",
     "MaskGVAE",
-    "Progress",
     "RandomEdges",
     "Sanitation",
     "Sanitizer",
