@@ -75,7 +75,7 @@ def test_a_part_may_be_given_ready() -> None:
         ({"inner": "closed"}, "inner must be one of implicit, unrolled, not 'closed'"),
         ({"inner": 3}, "inner must be one of implicit, unrolled, not 3"),
         ({"tau": "high"}, "tau must be a number, not 'high'"),
-        ({"tau": 2}, "tau and beta lie between 0 and 1"),
+        ({"tau": 2}, r"tau must lie in \[0, 1\], not 2"),
     ],
 )
 def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:

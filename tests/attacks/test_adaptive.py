@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from typer.testing import Result
 
 from focusedcleaner.attacks import Adaptive, attack
-from focusedcleaner.attacks.adaptive import AdaptiveSearch
+from focusedcleaner.attacks.adaptive import suspicion
 from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.edge_features.extractor import EdgeFeatureExtractor
@@ -99,14 +99,12 @@ def test_what_is_planted_looks_less_suspicious_than_without_stealth(clean: Graph
 
 def test_suspicion_is_that_of_the_pairs_inserted_together(clean: Graph) -> None:
     seen = clean.without_test_labels()
-    search = AdaptiveSearch(QUICK, QUICK.sanitizer(), seen, seed=0)
-    search.train()
-    assert search.scorer is not None
+    scorer = QUICK.sanitizer().edge_scorer(seen, seed=0)
     pairs = np.array([[0, 1], [3, 150], [2, 90]])
     pairs = pairs[~np.isin(pairs[:, 0] * 200 + pairs[:, 1], seen.edge_keys)]
-    found = search.suspicion(pairs)
+    found = suspicion(scorer, seen, pairs, np.random.default_rng(0))
     trial = seen.with_edges(pairs)
-    by_edge = dict(zip(map(tuple, trial.edges.tolist()), search.scorer(trial).tolist(), strict=True))
+    by_edge = dict(zip(map(tuple, trial.edges.tolist()), scorer(trial).tolist(), strict=True))
     assert found.tolist() == [by_edge[u, v] for u, v in pairs.tolist()]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from focusedcleaner.attacks import Interrupted, Mettack, Nettack, Regularized
-from focusedcleaner.attacks.greedy import GreedyAttack
+from focusedcleaner.attacks.base import GreedyAttack
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.surrogate import Unrolled

@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 from focusedcleaner.attacks import Mettack, Regularized, attack
 from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.datasets import synthetic
-from focusedcleaner.engine.mutable_edges import MutableEdges
+from focusedcleaner.engine.structure import MutableEdges
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
 from focusedcleaner.surrogate import Implicit, Surrogate, Unrolled

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from focusedcleaner.attacks import Nettack
 from focusedcleaner.attacks.nettack import logits_after_flips
 from focusedcleaner.datasets import synthetic
-from focusedcleaner.engine.mutable_edges import MutableEdges
+from focusedcleaner.engine.structure import MutableEdges
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph
 from focusedcleaner.surrogate import Surrogate

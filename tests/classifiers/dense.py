@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from focusedcleaner.classifiers.training import NetworkClassifier
+from focusedcleaner.classifiers.base import NetworkClassifier
 from focusedcleaner.graph import Graph, Split
 
 Matrix = NDArray[np.float64]

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from focusedcleaner.classifiers import CLASSIFIERS, classifier
-from focusedcleaner.classifiers.training import NetworkClassifier
+from focusedcleaner.classifiers.base import NetworkClassifier
 from focusedcleaner.graph import Graph, Split
 from focusedcleaner.io import load_graph, save_graph, save_split
 from tests.conftest import Command

@@ -136,7 +136,7 @@ def test_bad_budgets(cli: Command, graph_file: Path, budget: str, message: str) 
         (["--method", "lp", "--set", "taw=1"], "error: lp has no setting 'taw'; its settings are "),
         (["--set", "tau"], "a setting is written key=value, not 'tau'"),
         (["--set", "tau=high"], "tau must be a number, not 'high'"),
-        (["--set", "tau=2"], "tau and beta lie between 0 and 1"),
+        (["--set", "tau=2"], "tau must lie in [0, 1], not 2"),
         (["--set", "edges_per_round=1", "--edges-per-round", "2"], "the setting edges_per_round is given twice"),
         (["--edges-per-round", "0"], "--edges-per-round"),
         (["--seed", "-1"], "--seed"),

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
 
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.detectors import ClassDiv
+from focusedcleaner.detectors.classdiv import RIDGE, Mixture, Monomials
 from tests.detectors.views import view_of
 
 
@@ -26,3 +30,45 @@ def test_classdiv_without_warm_start_trains_afresh() -> None:
     detector = ClassDiv(first_epochs=10, warm_start=False)
     first = detector.victims(view, {})
     assert torch.equal(first.score, detector.victims(view, first.memory).score)
+
+
+def reference_energies(features: Tensor, membership: Tensor) -> Tensor:
+    """By torch's multivariate normal; N × D and N × K."""
+    total = membership.sum(0)
+    means = (membership.T @ features) / total[:, None]
+    parts = []
+    for k in range(membership.shape[1]):
+        centred = features - means[k]
+        covariance = (membership[:, k, None] * centred).T @ centred / total[k]
+        covariance = covariance + RIDGE * torch.eye(features.shape[1]).double()
+        normal = torch.distributions.MultivariateNormal(means[k], covariance)
+        parts.append(torch.log(total[k] / len(features)) + normal.log_prob(features))
+    return -torch.logsumexp(torch.stack(parts, 1), 1)
+
+
+@settings(deadline=None, max_examples=30)
+@given(nodes=st.integers(5, 40), width=st.integers(1, 6), components=st.integers(1, 4), seed=st.integers(0, 1000))
+def test_energies_and_their_gradient(nodes: int, width: int, components: int, seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    features = torch.rand(nodes, width, generator=generator, dtype=torch.float64)
+    logits = torch.randn(nodes, components, generator=generator, dtype=torch.float64)
+    weights = torch.randn(nodes, generator=generator, dtype=torch.float64)
+    membership = torch.softmax(logits, 1).requires_grad_()
+    theirs = reference_energies(features, membership)
+    (their_gradient,) = torch.autograd.grad((theirs * weights).sum(), membership)
+    mixture = Mixture(Monomials(features.T), membership.detach().T)
+    torch.testing.assert_close(mixture.energies(), theirs.detach(), rtol=1e-8, atol=1e-8)
+    torch.testing.assert_close(
+        mixture.gradient(weights).T, their_gradient, rtol=1e-5, atol=1e-6 * float(their_gradient.abs().max())
+    )
+
+
+@pytest.mark.parametrize(
+    "features",
+    [torch.zeros(3, 50), torch.ones(6, 50), torch.rand(1, 50).expand(6, 50).contiguous()],
+    ids=["zero", "constant", "duplicated"],
+)
+def test_energies_are_finite_for_degenerate_features(features: Tensor) -> None:
+    mixture = Mixture(Monomials(features), torch.softmax(torch.arange(100.0).view(2, 50) / 10, 0))
+    assert torch.isfinite(mixture.energies()).all()
+    assert torch.isfinite(mixture.gradient(1.0)).all()

@@ -42,5 +42,5 @@ def test_it_cleans_under_its_name() -> None:
 
 
 def test_another_rule_is_refused() -> None:
-    with pytest.raises(InputError, match="rule is both or either, not 'all'"):
+    with pytest.raises(InputError, match="rule must be both or either, not 'all'"):
         sanitizer("focused-ensemble", rule="all")

@@ -19,7 +19,7 @@ def test_features_are_those_of_dense_matrices(graph: Graph) -> None:
     assert graph.split is not None
     pairs = np.array(list(combinations(range(graph.num_nodes), 2)))
     u, v = pairs.T
-    columns = PairFeatures.of(graph).columns(graph, pairs)
+    columns = PairFeatures(graph).columns(graph, pairs)
     dense, degrees = graph.adjacency().toarray(), graph.degrees
     walk = dense / np.maximum(degrees, 1)[:, None]
     rarity = dense @ np.diag(1 / np.log(np.maximum(degrees, 2))) @ dense

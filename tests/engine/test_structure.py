@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from focusedcleaner.engine import Pairs, Structure
+from focusedcleaner.engine.structure import MutableEdges
 from focusedcleaner.graph import Graph
 from tests.strategies import labelled_graphs
 
@@ -43,3 +45,22 @@ def test_products_are_those_of_the_smaller_graph(graph: Graph, count: int) -> No
     two_hops = torch.tensor(structure.rows_of_two_hops(nodes.numpy()).toarray())
     torch.testing.assert_close(two_hops, (operator @ operator)[nodes])
     torch.testing.assert_close(structure.at_nodes(torch.ones(graph.num_edges).double()), degrees)
+
+
+@settings(deadline=None, max_examples=30)
+@given(graph=labelled_graphs(), seed=st.integers(0, 1000))
+def test_flips_are_those_of_a_set(graph: Graph, seed: int) -> None:
+    every = np.argwhere(np.triu(np.ones((graph.num_nodes,) * 2), 1))
+    flips = np.random.default_rng(seed).permutation(every)[:6].tolist()
+    edges, expected = MutableEdges(graph), {tuple(pair) for pair in graph.edges.tolist()}
+    for u, v in flips:
+        edges.flip(u, v)
+        expected ^= {(u, v)}
+    assert [tuple(pair) for pair in edges.edges.tolist()] == sorted(expected)
+    degrees = Graph(graph.num_nodes, sorted(expected)).degrees
+    assert edges.degrees.tolist() == degrees.tolist()
+    flipped = {tuple(pair) for pair in flips}
+    assert {tuple(pair) for pair in edges.not_insertable().tolist()} == expected | flipped
+    removable = {pair for pair in expected - flipped if min(degrees[list(pair)]) > 1}
+    assert {tuple(pair) for pair in edges.edges[edges.removable()].tolist()} == removable
+    assert edges.structure().num_edges == len(expected)

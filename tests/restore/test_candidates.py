@@ -61,7 +61,7 @@ def test_similar_pairs_match_brute_force(seed: int, most_alike: int, num_nodes: 
 
 
 def test_blocks_do_not_change_similar_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    rare, everyone = PairFeatures.of(synthetic(num_nodes=60, seed=0)).tfidf, np.arange(60)
+    rare, everyone = PairFeatures(synthetic(num_nodes=60, seed=0)).tfidf, np.arange(60)
     assert rare is not None
     whole = similar_pairs(rare, everyone, 4)
     monkeypatch.setattr("focusedcleaner.restore.candidates.BLOCK", 100)
@@ -71,8 +71,8 @@ def test_blocks_do_not_change_similar_pairs(monkeypatch: pytest.MonkeyPatch) -> 
 def test_training_nodes_come_first_if_not_all_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = synthetic(num_nodes=60, seed=0)
     assert graph.split is not None
-    rare = PairFeatures.of(graph).tfidf
+    rare = PairFeatures(graph).tfidf
     assert rare is not None
     monkeypatch.setattr("focusedcleaner.restore.candidates.MAX_PRODUCTS", 60 * len(graph.split.train))
-    found = Candidates.of(graph, rare, neighbours=3).similar
+    found = Candidates(graph, rare, neighbours=3).similar
     np.testing.assert_array_equal(found, similar_pairs(rare, graph.split.train, 3))

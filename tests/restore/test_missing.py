@@ -17,6 +17,7 @@ from focusedcleaner.graph import Graph, IntArray, Split
 from focusedcleaner.io.convert import to_pyg
 from focusedcleaner.restore import Missing, missing, missing_edges
 from focusedcleaner.restore.candidates import Candidates
+from focusedcleaner.restore.missing import HIDING_STRATEGIES, HidingStrategy, at_training_nodes, within_classes
 from focusedcleaner.scoring import score_restored
 
 Pairs = set[tuple[int, int]]
@@ -35,7 +36,7 @@ def proposals(graph: Any, limit: int | str = 15, **options: object) -> Missing:
 def test_proposals_are_pairs_without_an_edge(seed: int, num_nodes: int, columns: int) -> None:
     graph = synthetic(num_nodes=num_nodes, num_attributes=columns, seed=seed % 100)
     before = graph.fingerprint()
-    excluded = Candidates.of(graph, None, neighbours=1).pairs(graph)[:20]
+    excluded = Candidates(graph, None, neighbours=1).pairs(graph)[:20]
     found = proposals(graph, seed=seed, excluded=excluded)
     assert len(found.pairs) == len(found.scores) <= 15
     assert all(len(column) == len(found.pairs) for column in found.evidence.values())
@@ -112,3 +113,24 @@ def test_limits_are_checked(limit: int | str) -> None:
 def test_graphs_of_other_libraries_are_accepted() -> None:
     graph = synthetic(num_nodes=100, seed=3)
     np.testing.assert_array_equal(proposals(to_pyg(graph)).pairs, proposals(graph).pairs)
+
+
+@pytest.mark.parametrize("strategy", HIDING_STRATEGIES)
+def test_hidden_edges_exist_and_isolate_no_node(strategy: HidingStrategy) -> None:
+    graph = synthetic(num_nodes=120, seed=2)
+    assert graph.labels is not None
+    hidden, again = (strategy(graph, graph.labels, 12, np.random.default_rng(0)) for _ in range(2))
+    assert 0 < len(hidden) <= 12
+    assert as_set(hidden) <= as_set(graph.edges)
+    assert ((graph.without_edges(hidden).degrees > 0) == (graph.degrees > 0)).all()
+    np.testing.assert_array_equal(hidden, again)
+
+
+def test_edges_are_hidden_where_attackers_cut() -> None:
+    graph = synthetic(num_nodes=120, seed=2)
+    assert graph.labels is not None
+    assert graph.split is not None
+    for strategy in (within_classes, at_training_nodes):
+        hidden = strategy(graph, graph.labels, 10, np.random.default_rng(0))
+        assert (np.diff(graph.labels[hidden], axis=1) == 0).all()
+    assert (np.isin(hidden, graph.split.train).sum(axis=1) == 1).all()

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from focusedcleaner.graph import Graph
-from focusedcleaner.sanitizers.base import InterruptedSelection, Progress, Sanitizer, Selection
+from focusedcleaner.sanitizers.base import Progress, Sanitizer, Selection
 
 QUICK: dict[str, dict[str, Any]] = {
     "cld": {"first_epochs": 5, "epochs": 1},
@@ -43,7 +43,4 @@ class Chooser(Sanitizer):
         self, graph: Graph, budget: int | None, *, seed: int, progress: Progress | None, checkpoint: Path | None
     ) -> Selection:
         assert budget is None
-        selection = Selection(np.arange(7), np.ones(7))
-        if self.interrupted:
-            raise InterruptedSelection(selection)
-        return selection
+        return Selection(np.arange(7), np.ones(7), interrupted=self.interrupted)

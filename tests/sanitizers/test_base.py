@@ -91,10 +91,10 @@ def test_progress_ends_at_the_budget(name: str, poisoned: Graph) -> None:
     ("name", "wrong", "message"),
     [
         ("svd", {"rank": 0}, "rank must be 1 or above, not 0"),
-        ("agreement", {"left_out": 1.5}, "left_out must lie between 0 and 1"),
-        ("agreement", {"inverse_decay": 0}, "inverse_decay above 0"),
+        ("agreement", {"left_out": 1.5}, r"left_out must lie in \[0, 1\], not 1.5"),
+        ("agreement", {"inverse_decay": 0}, "inverse_decay must be above 0, not 0"),
         ("maskgvae", {"clusters": 1}, "clusters must be 2 or above, not 1"),
-        ("maskgvae", {"rounds": 0}, "must be positive"),
+        ("maskgvae", {"rounds": 0}, "rounds must be 1 or above, not 0"),
         ("gasoline", {"folds": 0}, "folds must be 1 or above, not 0"),
         ("gasoline-d", {"edges_per_round": 0}, "edges_per_round must be 1 or above, not 0"),
         ("linkpred", {"edges_per_round": 0}, "edges_per_round must be 1 or above, not 0"),

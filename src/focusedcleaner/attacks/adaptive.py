@@ -74,56 +74,36 @@ class Adaptive(Attack):
         return method.make({name: value for name, value in shared.items() if name in names and value is not None})
 
     def flip(self, graph: Graph, budget: int, *, seed: int, progress: Progress) -> IntArray:
-        sanitizer = self.sanitizer()
-        search = AdaptiveSearch(self, sanitizer, graph.without_test_labels(), seed)
+        graph, planted, rng = graph.without_test_labels(), no_pairs(), np.random.default_rng(seed)
+        sanitizer, trained = self.sanitizer(), 0
+        scorer: EdgeScorer
+        loss: AttackerLoss | None = None
         for step in range(self.steps):
-            size = budget * (step + 1) // self.steps - len(search.planted)
+            size = budget * (step + 1) // self.steps - len(planted)
             if size:
-                search.plant(size, retrain=step * self.learns // self.steps >= search.trained)
+                surrogate = Surrogate(graph, inner=Implicit(WEIGHT_DECAY))
+                fitted = surrogate.fit()
+                loss = loss or AttackerLoss(graph, fitted.logits.argmax(1), 0.0)
+                gradient = surrogate.meta_gradient(fitted, loss.signal(fitted.logits))
+                pairs, harm = best_pairs(*gradient.factors(), Excluded(graph.edges), self.pool * size)
+                pairs, harm = pairs[harm > 0], harm[harm > 0]
+                scores = np.log(harm)
+                if self.stealth > 0 and len(pairs):
+                    if step * self.learns // self.steps >= trained:
+                        scorer, trained = sanitizer.edge_scorer(graph, seed=seed), trained + 1
+                    overlooked = 1 - suspicion(scorer, graph, pairs, rng)
+                    scores = scores + self.stealth * np.log(np.maximum(overlooked, LEAST))
+                chosen = spread(pairs[np.argsort(-scores, kind="stable")], size, max(2, size // 8))
+                planted, graph = np.concatenate([planted, chosen]), graph.with_edges(chosen)
             progress(budget * (step + 1) // self.steps, budget)
-        return search.planted
+        return planted
 
 
-class AdaptiveSearch:
-    """The poisoned graph so far, and the sanitizer as it was trained last."""
-
-    def __init__(self, attack: Adaptive, sanitizer: Any, graph: Graph, seed: int) -> None:
-        self.attack, self.sanitizer, self.graph, self.seed = attack, sanitizer, graph, seed
-        self.planted: IntArray = no_pairs()
-        self.rng = np.random.default_rng(seed)
-        self.loss: AttackerLoss | None = None
-        self.scorer: EdgeScorer | None = None
-        self.trained = 0
-        """How often the sanitizer was trained."""
-
-    def plant(self, size: int, *, retrain: bool) -> None:
-        """Plant ``size`` edges, or as many as there are harmful pairs."""
-        surrogate = Surrogate(self.graph, inner=Implicit(WEIGHT_DECAY))
-        fitted = surrogate.fit()
-        self.loss = self.loss or AttackerLoss(self.graph, fitted.logits.argmax(1), 0.0)
-        gradient = surrogate.meta_gradient(fitted, self.loss.signal(fitted.logits))
-        pairs, harm = best_pairs(*gradient.factors(), Excluded(self.graph.edges), self.attack.pool * size)
-        pairs, harm = pairs[harm > 0], harm[harm > 0]
-        scores = np.log(harm)
-        if self.attack.stealth > 0 and len(pairs):
-            if retrain:
-                self.train()
-            scores = scores + self.attack.stealth * np.log(np.maximum(1 - self.suspicion(pairs), LEAST))
-        chosen = spread(pairs[np.argsort(-scores, kind="stable")], size, max(2, size // 8))
-        self.planted = np.concatenate([self.planted, chosen])
-        self.graph = self.graph.with_edges(chosen)
-
-    def train(self) -> None:
-        """Train the sanitizer on the current graph."""
-        self.scorer = self.sanitizer.edge_scorer(self.graph, seed=self.seed)
-        self.trained += 1
-
-    def suspicion(self, pairs: IntArray) -> FloatArray:
-        """Return the sanitizer's score of each pair, inserted on trial in random batches."""
-        assert self.scorer is not None
-        scores = np.empty(len(pairs))
-        size = max(1, int(TRIAL_BATCH * self.graph.num_edges))
-        for batch in np.array_split(self.rng.permutation(len(pairs)), -(-len(pairs) // size)):
-            trial = self.graph.with_edges(pairs[batch])
-            scores[batch] = self.scorer(trial)[trial.edge_numbers(pairs[batch])]
-        return scores
+def suspicion(scorer: EdgeScorer, graph: Graph, pairs: IntArray, rng: np.random.Generator) -> FloatArray:
+    """Return the sanitizer's score of each pair, inserted on trial in random batches."""
+    scores = np.empty(len(pairs))
+    size = max(1, int(TRIAL_BATCH * graph.num_edges))
+    for batch in np.array_split(rng.permutation(len(pairs)), -(-len(pairs) // size)):
+        trial = graph.with_edges(pairs[batch])
+        scores[batch] = scorer(trial)[trial.edge_numbers(pairs[batch])]
+    return scores

@@ -1,4 +1,4 @@
-"""The contract of an attack, and its result."""
+"""The contracts of an attack and of a greedy one, and the result."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from focusedcleaner.budget import Budget, edges_allowed
 from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.engine import one_thread
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import Graph, IntArray
+from focusedcleaner.graph import Graph, IntArray, no_pairs
 from focusedcleaner.io.convert import as_graph
+from focusedcleaner.io.disk import Checkpoint
 from focusedcleaner.settings import Configurable
 
 Needs = Literal["edges", "labels", "split"]
@@ -25,6 +27,8 @@ Progress = Callable[[int, int], None]
 """Called with (flips so far, budget)."""
 ALL_PAIRS = 30_000
 """Number of nodes up to which an attack can score all pairs at every step."""
+FlipLog = Mapping[str, NDArray[Any]]
+"""Everything that the next flip depends on: ``flips`` so far (F × 2), and the search's state by name."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +54,7 @@ class Poisoning:
         return self.clean.without_edges(self.removed).with_edges(self.added)
 
     def prefix(self, budget: Budget) -> Poisoning:
-        """Return the poisoning by the first flips alone: the result of the attack with this smaller budget.
-
-        Raises:
-            InputError: the budget is larger than this one, or the flips have no order.
-        """
+        """Return the poisoning by the first flips alone: the result of the attack with this smaller budget."""
         allowed = edges_allowed(budget, self.clean.num_edges, what="power")
         if self.flips is None:
             raise InputError(f"{self.method} does not flip one pair after the other: attack once for each power")
@@ -123,13 +123,12 @@ class Attack(Configurable, ABC):
         allowed = edges_allowed(budget, clean.num_edges, what="power")
         self._check(clean)
         resume = {"checkpoint": checkpoint} if self.ordered else {}
-        start = time.perf_counter()
-        interrupted = False
-        with one_thread():
-            try:
+        start, interrupted = time.perf_counter(), False
+        try:
+            with one_thread():
                 flips = self.flip(clean, allowed, seed=seed, progress=progress or (lambda done, of: None), **resume)
-            except FlipsSoFar as so_far:
-                flips, interrupted = so_far.flips, True
+        except FlipsSoFar as so_far:
+            flips, interrupted = so_far.flips, True
         seconds = time.perf_counter() - start
         added, removed = added_and_removed(clean, flips)
         order = flips if self.ordered else None
@@ -145,14 +144,56 @@ class Attack(Configurable, ABC):
         elif self.needs == "labels" and graph.labels is None:
             raise InputError(f"{self.name} needs a graph with labels")
         if self.max_nodes is not None and graph.num_nodes > self.max_nodes:
-            raise InputError(
-                f"{self.name} scores all pairs of nodes and takes at most {self.max_nodes:,} nodes, "
-                f"not {graph.num_nodes:,}: use prbcd"
-            )
+            limit = f"scores all pairs of nodes and takes at most {self.max_nodes:,} nodes"
+            raise InputError(f"{self.name} {limit}, not {graph.num_nodes:,}: use prbcd")
 
     @abstractmethod
     def flip(self, graph: Graph, budget: int, *, seed: int, progress: Progress) -> IntArray:
         """Return the pairs u < v to insert or delete, at most ``budget`` × 2."""
+
+
+class GreedySearch(Protocol):
+    """The poisoned graph so far, and the choice of the next flip."""
+
+    def next_flip(self) -> tuple[int, int] | None:
+        """Flip the best pair u < v and return it; None if no pair is left."""
+        ...
+
+    def state(self) -> FlipLog:
+        """Return what a resumed search needs beside the flips."""
+        ...
+
+
+class GreedyAttack(Attack):
+    """An attack by one flip after the other, with a checkpoint to resume from.
+
+    It ignores its budget until it is spent: a smaller budget gives the first flips of a larger one.
+    """
+
+    ordered = True
+
+    @abstractmethod
+    def search(self, graph: Graph, log: FlipLog) -> GreedySearch:
+        """Start on a graph, after the flips in the log."""
+
+    def flip(
+        self, graph: Graph, budget: int, *, seed: int, progress: Progress, checkpoint: Path | None = None
+    ) -> IntArray:
+        file = Checkpoint(checkpoint, graph=graph.fingerprint(), seed=seed, settings=self.settings())
+        log: FlipLog = file.load() or {"flips": no_pairs()}
+        try:
+            search = self.search(graph, log)
+            while len(log["flips"]) < budget and (pair := search.next_flip()) is not None:
+                # One assignment: Ctrl-C can't leave half a log.
+                log = {"flips": np.concatenate([log["flips"], [pair]]), **search.state()}
+                progress(len(log["flips"]), budget)
+                if file.due:
+                    file.save(log)
+        except KeyboardInterrupt:
+            if len(log["flips"]):
+                file.save(log)
+            raise FlipsSoFar(log["flips"]) from None
+        return log["flips"][:budget]
 
 
 def added_and_removed(graph: Graph, flips: IntArray) -> tuple[IntArray, IntArray]:

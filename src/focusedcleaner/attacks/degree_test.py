@@ -33,11 +33,8 @@ class DegreeTest:
 
     The test of Zügner, Akbarnejad, Günnemann: "Adversarial Attacks on Neural Networks for Graph Data", KDD 2018, with
     the likelihood that their estimate of α maximizes, so that Λ is never negative. The change of n and Σ log d by
-    a flip depends only on the degrees of its two ends: one table of degree × degree tests all pairs.
-
-    Args:
-        degrees: of the clean graph, N.
-        threshold: τ.
+    a flip depends only on the degrees of its two ends: one table of degree × degree tests all pairs. ``degrees`` are
+    those of the clean graph (N), ``threshold`` is τ.
     """
 
     def __init__(self, degrees: IntArray, threshold: float) -> None:
@@ -45,14 +42,9 @@ class DegreeTest:
         self.clean = _contribution(degrees).sum(axis=1)
 
     def passes(self, degrees: IntArray, change: int) -> tuple[IntArray, BoolArray]:
-        """Test all flips on a graph with these degrees.
+        """Test all insertions (``change`` = 1) or removals (−1) on a graph with these degrees (N).
 
-        Args:
-            degrees: of the current graph, N.
-            change: +1 for insertions, −1 for removals.
-
-        Returns:
-            The group of each node (N), and which pairs of groups pass (K × K).
+        Return the group of each node (N), and which pairs of groups pass (K × K).
         """
         values, groups = np.unique(degrees, return_inverse=True)
         step = _contribution(values + change) - _contribution(values)

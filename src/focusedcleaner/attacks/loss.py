@@ -12,13 +12,8 @@ from focusedcleaner.graph import Graph
 class AttackerLoss:
     """The surrogate's loss, λ·loss(training nodes, labels) + (1−λ)·loss(the others, ŷ), with means over nodes.
 
-    The loss of a node is its cross-entropy, or with "cw" its margin −max(Z_y − max_{c ≠ y} Z_c, 0).
-
-    Args:
-        graph: a graph whose training nodes have labels.
-        predicted: ŷ, N class numbers.
-        lambda_: λ.
-        kind: "ce" or "cw".
+    The loss of a node is its cross-entropy, or with the ``kind`` "cw" its margin −max(Z_y − max_{c ≠ y} Z_c, 0).
+    ``predicted`` is ŷ, N class numbers.
     """
 
     def __init__(self, graph: Graph, predicted: Tensor, lambda_: float, kind: str = "ce") -> None:

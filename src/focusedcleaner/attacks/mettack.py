@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from torch import Tensor
+import torch
 
+from focusedcleaner.attacks.base import FlipLog, GreedyAttack
 from focusedcleaner.attacks.degree_test import DegreeTest
-from focusedcleaner.attacks.greedy import FlipLog, GreedyAttack
 from focusedcleaner.attacks.loss import AttackerLoss
-from focusedcleaner.engine.mutable_edges import MutableEdges
+from focusedcleaner.engine.structure import MutableEdges
 from focusedcleaner.engine.top_pairs import Excluded, best_pair
 from focusedcleaner.graph import Graph
 from focusedcleaner.settings import bounded
@@ -22,7 +21,7 @@ from focusedcleaner.surrogate import Implicit, InnerTraining, PairGradient, Surr
 class Regularized(Implicit):
     """`Implicit` training with the weight decay that makes the attack strongest on Cora."""
 
-    weight_decay: float = 1e-3
+    weight_decay: float = bounded(1e-3, "(0, inf)")
 
 
 @dataclass(frozen=True)
@@ -70,19 +69,21 @@ class MettackSearch:
         self.attack = attack
         self.surrogate = Surrogate(graph, inner=attack.inner)
         fitted = self.surrogate.fit()
-        self.start = log.state.get("inner", fitted.solution.coordinates)
+        self.start = torch.from_numpy(log["inner"]) if "inner" in log else fitted.solution.coordinates
         """The optimum after the last flip, from which the next inner training starts."""
         self.loss = AttackerLoss(graph, fitted.logits.argmax(1), attack.lambda_)
         tau = attack.likelihood_ratio
         self.test = None if tau is None else DegreeTest(graph.degrees, tau)
         self.poisoned, self.removals = MutableEdges(graph), 0
-        for u, v in log.flips:
+        for u, v in log["flips"].tolist():
             # The last digits of H's cached rows depend on the order of calls, which a resumed attack therefore repeats.
             self._flip(u, v)
             self.surrogate.features.now()
 
     def next_flip(self) -> tuple[int, int] | None:
-        gradient = self._gradient()
+        fitted = self.surrogate.fit(self.start)
+        self.start = fitted.solution.coordinates
+        gradient = self.surrogate.meta_gradient(fitted, self.loss.signal(fitted.logits))
         options = [option for option in (self._insertion(gradient), self._removal(gradient)) if option is not None]
         if not options:
             return None
@@ -90,19 +91,14 @@ class MettackSearch:
         self._flip(*pair)
         return pair
 
-    def state(self) -> Mapping[str, Tensor]:
-        return {"inner": self.start}
+    def state(self) -> FlipLog:
+        return {"inner": self.start.numpy()}
 
     def _flip(self, u: int, v: int) -> None:
         before = len(self.poisoned.keys)
         self.poisoned.flip(u, v)
         self.removals += len(self.poisoned.keys) < before
         self.surrogate.move_to(self.poisoned.structure(), (u, v))
-
-    def _gradient(self) -> PairGradient:
-        fitted = self.surrogate.fit(self.start)
-        self.start = fitted.solution.coordinates
-        return self.surrogate.meta_gradient(fitted, self.loss.signal(fitted.logits))
 
     def _insertion(self, gradient: PairGradient) -> tuple[tuple[int, int], float] | None:
         groups, allowed = (None, None) if self.test is None else self.test.passes(self.poisoned.degrees, 1)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from focusedcleaner.attacks.base import FlipLog, GreedyAttack
 from focusedcleaner.attacks.degree_test import DegreeTest
-from focusedcleaner.attacks.greedy import FlipLog, GreedyAttack
-from focusedcleaner.engine.mutable_edges import MutableEdges
+from focusedcleaner.engine.structure import MutableEdges
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import UNKNOWN, BoolArray, FloatArray, Graph, IntArray, pair_keys
 from focusedcleaner.settings import bounded
@@ -58,11 +55,7 @@ class Nettack(GreedyAttack):
                 raise InputError("targets must be different nodes, at least one")
 
     def targets_in(self, graph: Graph) -> IntArray:
-        """Return the node numbers of the targets.
-
-        Raises:
-            InputError: a target is not a node of the graph, or there are none.
-        """
+        """Return the node numbers of the targets; an `InputError` if one is not in the graph or there are none."""
         if self.targets is not None:
             wrong = [target for target in self.targets if not 0 <= target < graph.num_nodes]
             if wrong:
@@ -84,7 +77,7 @@ class NettackSearch:
     def __init__(self, attack: Nettack, graph: Graph, log: FlipLog) -> None:
         self.targets = attack.targets_in(graph)
         self.turns = len(self.targets) * attack.per_target
-        self.turn = int(log.state["turn"]) if log.flips else 0
+        self.turn = int(log["turn"]) if "turn" in log else 0
         fitted = Surrogate(graph).fit()
         self.xw: FloatArray = fitted.xw.numpy()
         assert graph.labels is not None
@@ -92,7 +85,7 @@ class NettackSearch:
         tau = attack.likelihood_ratio
         self.test = None if tau is None else DegreeTest(graph.degrees, tau)
         self.poisoned = MutableEdges(graph)
-        for u, v in log.flips:
+        for u, v in log["flips"].tolist():
             self.poisoned.flip(u, v)
 
     def next_flip(self) -> tuple[int, int] | None:
@@ -106,8 +99,8 @@ class NettackSearch:
                 return u, v
         return None
 
-    def state(self) -> Mapping[str, Tensor]:
-        return {"turn": torch.tensor(self.turn)}
+    def state(self) -> FlipLog:
+        return {"turn": np.array(self.turn)}
 
     def _best_partner(self, target: int) -> int | None:
         logits, linked = logits_after_flips(self.poisoned, self.xw, target)

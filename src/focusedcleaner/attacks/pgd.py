@@ -76,9 +76,7 @@ class MinMax(ProjectedGradientAttack):
     what makes the attack strong. The flips are a Bernoulli sample of S.
 
     Xu, Chen, Liu, Chen, Weng, Hong, Lin: "Topology Attack and Defense for Graph Neural Networks: An Optimization
-    Perspective", IJCAI 2019 (https://arxiv.org/abs/1906.04214).
-
-    Args: see `ProjectedGradientAttack`.
+    Perspective", IJCAI 2019 (https://arxiv.org/abs/1906.04214). The settings are those of `ProjectedGradientAttack`.
 
     >>> from focusedcleaner.datasets import synthetic
     >>> poisoning = MinMax(iterations=20).poison(synthetic(num_nodes=100, seed=0), budget="10%")
@@ -99,9 +97,7 @@ class PGD(ProjectedGradientAttack):
     with the linear surrogate softmax(Â'²XW) and L as in `MinMax`. The flips are a Bernoulli sample of S.
 
     Xu, Chen, Liu, Chen, Weng, Hong, Lin: "Topology Attack and Defense for Graph Neural Networks: An Optimization
-    Perspective", IJCAI 2019 (https://arxiv.org/abs/1906.04214).
-
-    Args: see `ProjectedGradientAttack`.
+    Perspective", IJCAI 2019 (https://arxiv.org/abs/1906.04214). The settings are those of `ProjectedGradientAttack`.
 
     >>> from focusedcleaner.datasets import synthetic
     >>> poisoning = PGD(iterations=20, loss="cw").poison(synthetic(num_nodes=100, seed=0), budget="10%")
@@ -238,19 +234,8 @@ def best_sample(
     samples: int,
     rng: np.random.Generator,
 ) -> IntArray:
-    """Return the flips with the largest loss, among Bernoulli samples within the budget and the most probable pairs.
-
-    Deletions that would isolate a node are left out.
-
-    Args:
-        graph: the clean graph.
-        pairs: P × 2.
-        probabilities: of each of the P pairs to be flipped.
-        budget: the largest number of flips.
-        loss: returns the loss of a poisoned graph.
-        samples: the number of Bernoulli samples.
-        rng: draws the samples.
-    """
+    """Return the flips that give the poisoned graph the largest loss: the most probable of the P × 2 pairs, or one of
+    ``samples`` Bernoulli samples within the budget. Deletions that would isolate a node are left out."""
     order = np.argsort(-probabilities, kind="stable")
     draws = [order[:budget]]
     for _ in range(samples):

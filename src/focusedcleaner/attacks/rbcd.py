@@ -70,9 +70,7 @@ class PRBCD(BlockAttack):
     with N². The poisoned graph is the one that misleads that GCN.
 
     Geisler, Schmidt, Şirin, Zügner, Bojchevski, Günnemann: "Robustness of Graph Neural Networks at Scale", NeurIPS 2021
-    (https://arxiv.org/abs/2110.14038).
-
-    Args: see `BlockAttack`.
+    (https://arxiv.org/abs/2110.14038). The settings are those of `BlockAttack`.
 
     >>> from focusedcleaner.datasets import synthetic
     >>> poisoning = PRBCD(block_size=2000, epochs=10).poison(synthetic(num_nodes=100, seed=0), budget="10%")
@@ -83,11 +81,8 @@ class PRBCD(BlockAttack):
     name = "prbcd"
 
     def attacker(self, victim: nn.Module, block_size: int) -> Any:
-        # The authors resample in the first four fifths of the steps.
-        resampling = max(1, math.floor(0.8 * self.epochs))
-        return _implementation().PRBCDAttack(
-            victim, block_size, epochs=self.epochs, epochs_resampling=resampling, log=False
-        )
+        steps = {"epochs": self.epochs, "epochs_resampling": max(1, math.floor(0.8 * self.epochs))}  # as the authors do
+        return _implementation().PRBCDAttack(victim, block_size, **steps, log=False)
 
 
 @dataclass(frozen=True)
@@ -100,9 +95,7 @@ class GRBCD(BlockAttack):
     misleads that GCN.
 
     Geisler, Schmidt, Şirin, Zügner, Bojchevski, Günnemann: "Robustness of Graph Neural Networks at Scale", NeurIPS 2021
-    (https://arxiv.org/abs/2110.14038).
-
-    Args: see `BlockAttack`.
+    (https://arxiv.org/abs/2110.14038). The settings are those of `BlockAttack`.
 
     >>> from focusedcleaner.datasets import synthetic
     >>> poisoning = GRBCD(block_size=2000, epochs=10).poison(synthetic(num_nodes=100, seed=0), budget="10%")

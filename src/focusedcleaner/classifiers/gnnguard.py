@@ -9,11 +9,30 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
+from focusedcleaner.classifiers.base import NetworkClassifier, TwoLayers
 from focusedcleaner.engine.operators import EdgeMatrix, Operator
 from focusedcleaner.engine.sparse import row_products, unit_profiles
 from focusedcleaner.graph import Graph
 from focusedcleaner.settings import bounded
+
+
+class _GuardNetwork(TwoLayers):
+    def operators(self, graph: Graph) -> tuple[EdgeMatrix, Tensor]:
+        pattern = EdgeMatrix(graph)
+        profiles = unit_profiles(graph)
+        alike = torch.tensor(row_products(profiles, profiles, graph.edges), dtype=torch.float32)
+        loops = torch.zeros(graph.num_nodes)
+        return pattern, importance(pattern, torch.cat([alike, loops])[pattern.edge], self.model.threshold)
+
+    def forward(self, x: Operator, operators: tuple[EdgeMatrix, Tensor]) -> Tensor:
+        pattern, first = operators
+        hidden = self.hidden(x, partial(pattern.times, pattern.normalized(first)))
+        with torch.no_grad():
+            units = normalize(hidden, dim=1)
+            alike = (units[pattern.rows] * units[pattern.columns]).sum(dim=1)
+            memory = self.model.memory
+            second = memory * first + (1 - memory) * importance(pattern, alike, self.model.threshold)
+        return self.output(hidden, partial(pattern.times, pattern.normalized(second)))
 
 
 @dataclass
@@ -40,34 +59,10 @@ class GNNGuard(NetworkClassifier):
     """
 
     name = "gnnguard"
+    network = _GuardNetwork
 
     threshold: float = 0.1
     memory: float = bounded(0.5, "[0, 1]")
-
-    def network(self, graph: Graph) -> Network:
-        return _GuardNetwork(self, graph)
-
-
-class _GuardNetwork(TwoLayers):
-    def __init__(self, model: GNNGuard, graph: Graph) -> None:
-        super().__init__(model, graph)
-        self.threshold, self.memory = model.threshold, model.memory
-
-    def operators(self, graph: Graph) -> tuple[EdgeMatrix, Tensor]:
-        pattern = EdgeMatrix(graph)
-        profiles = unit_profiles(graph)
-        alike = torch.tensor(row_products(profiles, profiles, graph.edges), dtype=torch.float32)
-        loops = torch.zeros(graph.num_nodes)
-        return pattern, importance(pattern, torch.cat([alike, loops])[pattern.edge], self.threshold)
-
-    def forward(self, x: Operator, operators: tuple[EdgeMatrix, Tensor]) -> Tensor:
-        pattern, first = operators
-        hidden = self.hidden(x, partial(pattern.times, pattern.normalized(first)))
-        with torch.no_grad():
-            units = normalize(hidden, dim=1)
-            alike = (units[pattern.rows] * units[pattern.columns]).sum(dim=1)
-            second = self.memory * first + (1 - self.memory) * importance(pattern, alike, self.threshold)
-        return self.output(hidden, partial(pattern.times, pattern.normalized(second)))
 
 
 def importance(pattern: EdgeMatrix, alike: Tensor, threshold: float) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +10,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
-from focusedcleaner.engine.operators import Operator
+from focusedcleaner.classifiers.base import NetworkClassifier, TwoLayers
 from focusedcleaner.graph import Graph, IntArray
+
+
+class _MedianNetwork(TwoLayers):
+    def operators(self, graph: Graph) -> Callable[[Tensor], Tensor]:
+        return Neighbourhoods(graph).median
 
 
 @dataclass
@@ -31,17 +36,7 @@ class Median(NetworkClassifier):
     """
 
     name = "median"
-
-    def network(self, graph: Graph) -> Network:
-        return _MedianNetwork(self, graph)
-
-
-class _MedianNetwork(TwoLayers):
-    def operators(self, graph: Graph) -> Neighbourhoods:
-        return Neighbourhoods(graph)
-
-    def forward(self, x: Operator, neighbourhoods: Neighbourhoods) -> Tensor:
-        return self.output(self.hidden(x, neighbourhoods.median), neighbourhoods.median)
+    network = _MedianNetwork
 
 
 class Neighbourhoods:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from focusedcleaner.classifiers.training import Network, NetworkClassifier, TwoLayers
+from focusedcleaner.classifiers.base import NetworkClassifier, TwoLayers
 from focusedcleaner.engine.operators import EdgeMatrix, Operator
 from focusedcleaner.engine.sparse import leading_eigenpairs, unit_profiles
 from focusedcleaner.errors import InputError
@@ -20,6 +20,42 @@ from focusedcleaner.settings import bounded
 
 _BLOCK = 512
 """Rows that are dense at the same time."""
+
+
+class _ProNetwork(TwoLayers):
+    start: Tensor
+    structure: Tensor
+
+    def __init__(self, model: ProGNN, graph: Graph) -> None:
+        super().__init__(model, graph)
+        self.fitted = graph
+        rank = min(model.rank, graph.num_nodes // 10)
+        self.pairs, values = similar_low_rank(graph, rank, model.edge_weight, model.similarity, model.sparsity)
+        self.register_buffer("start", torch.tensor(values, dtype=torch.float32))
+        self.register_buffer("structure", self.start.clone())
+        self._odd = False
+
+    def operators(self, graph: Graph) -> EdgeMatrix:
+        if graph.num_nodes != self.fitted.num_nodes or not np.array_equal(graph.edge_keys, self.fitted.edge_keys):
+            raise InputError("Pro-GNN learns the structure of one graph and predicts on no other: fit it on this one")
+        return EdgeMatrix(Graph(graph.num_nodes, self.pairs))
+
+    def forward(self, x: Operator, pattern: EdgeMatrix) -> Tensor:
+        return self._scores(x, pattern, self.structure)
+
+    def _scores(self, x: Operator, pattern: EdgeMatrix, structure: Tensor) -> Tensor:
+        loops = structure.new_ones(pattern.num_nodes)
+        weights = pattern.normalized(torch.cat([structure, loops]).index_select(0, pattern.edge))
+        return super().forward(x, partial(pattern.times, weights))
+
+    def learn_structure(self, x: Operator, pattern: EdgeMatrix, loss: Callable[[Tensor], Tensor]) -> None:
+        self._odd = not self._odd
+        if not self._odd or not self.model.structure_rate:
+            return
+        structure = self.structure.clone().requires_grad_()
+        (gradient,) = torch.autograd.grad(loss(self._scores(x, pattern, structure)), structure)
+        step = self.model.supervision * gradient + self.structure - self.start
+        self.structure = (self.structure - self.model.structure_rate * step).clamp(0, 1)
 
 
 @dataclass
@@ -51,6 +87,7 @@ class ProGNN(NetworkClassifier):
     """
 
     name = "prognn"
+    network = _ProNetwork
 
     rank: int = bounded(200, "[1, inf)")
     edge_weight: float = bounded(0.3, "[0, inf)")
@@ -58,46 +95,6 @@ class ProGNN(NetworkClassifier):
     sparsity: float = bounded(1e-3, "[0, inf)")
     structure_rate: float = bounded(0.1, "[0, inf)")
     supervision: float = bounded(1.0, "[0, inf)")
-
-    def network(self, graph: Graph) -> Network:
-        return _ProNetwork(self, graph)
-
-
-class _ProNetwork(TwoLayers):
-    start: Tensor
-    structure: Tensor
-
-    def __init__(self, model: ProGNN, graph: Graph) -> None:
-        super().__init__(model, graph)
-        self.model, self.fitted = model, graph
-        rank = min(model.rank, graph.num_nodes // 10)
-        self.pairs, values = similar_low_rank(graph, rank, model.edge_weight, model.similarity, model.sparsity)
-        self.register_buffer("start", torch.tensor(values, dtype=torch.float32))
-        self.register_buffer("structure", self.start.clone())
-        self._odd = False
-
-    def operators(self, graph: Graph) -> EdgeMatrix:
-        if graph.num_nodes != self.fitted.num_nodes or not np.array_equal(graph.edge_keys, self.fitted.edge_keys):
-            raise InputError("Pro-GNN learns the structure of one graph and predicts on no other: fit it on this one")
-        return EdgeMatrix(Graph(graph.num_nodes, self.pairs))
-
-    def forward(self, x: Operator, pattern: EdgeMatrix) -> Tensor:
-        return self._scores(x, pattern, self.structure)
-
-    def _scores(self, x: Operator, pattern: EdgeMatrix, structure: Tensor) -> Tensor:
-        loops = structure.new_ones(pattern.num_nodes)
-        weights = pattern.normalized(torch.cat([structure, loops]).index_select(0, pattern.edge))
-        propagate = partial(pattern.times, weights)
-        return self.output(self.hidden(x, propagate), propagate)
-
-    def learn_structure(self, x: Operator, pattern: EdgeMatrix, loss: Callable[[Tensor], Tensor]) -> None:
-        self._odd = not self._odd
-        if not self._odd or not self.model.structure_rate:
-            return
-        structure = self.structure.clone().requires_grad_()
-        (gradient,) = torch.autograd.grad(loss(self._scores(x, pattern, structure)), structure)
-        step = self.model.supervision * gradient + self.structure - self.start
-        self.structure = (self.structure - self.model.structure_rate * step).clamp(0, 1)
 
 
 def similar_low_rank(

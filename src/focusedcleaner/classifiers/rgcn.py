@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import dropout, elu
 
-from focusedcleaner.classifiers.training import Affine, Network, NetworkClassifier
+from focusedcleaner.classifiers.base import Affine, Network, NetworkClassifier
 from focusedcleaner.engine.operators import Operator, propagation, scaled_adjacency
 from focusedcleaner.graph import Graph
 from focusedcleaner.settings import bounded
@@ -16,42 +16,9 @@ from focusedcleaner.settings import bounded
 _TINY = 1e-8
 
 
-@dataclass
-class RGCN(NetworkClassifier):
-    """Each node is a Gaussian with mean M and variance Σ per feature; attention α = exp(−γ·Σ) discounts uncertain ones:
-
-        M₁ = ELU(X·W_M), Σ₁ = ReLU(X·W_Σ),
-        M' = D^-½ (A + I) D^-½ (M ⊙ α),  Σ' = D^-1 (A + I) D^-1 (Σ ⊙ α ⊙ α),
-
-    and again with M', Σ' of the first layer in place of X, then S = M'₂ + ε ⊙ √Σ'₂ with ε ~ N(0, I) in training and
-    ε = 0 in prediction. The loss is the cross-entropy plus β·KL(N(M₁, Σ₁) ‖ N(0, I)) per node, with weight decay on the
-    first layer only. Zhu, Zhang, Cui, Zhu: "Robust Graph Convolutional Networks Against Adversarial Attacks", KDD 2019
-    (https://doi.org/10.1145/3292500.3330851).
-
-    Args:
-        attention: γ.
-        divergence: β, the weight of the Kullback-Leibler divergence.
-
-    >>> from focusedcleaner.datasets import synthetic
-    >>> graph = synthetic(num_nodes=200, homophily=0.9, seed=0)
-    >>> RGCN().fit(graph, seed=0).accuracy(graph) > 0.7
-    True
-    """
-
-    name = "rgcn"
-
-    hidden: int = bounded(64, "[1, inf)")
-    attention: float = bounded(1.0, "[0, inf)")
-    divergence: float = bounded(5e-4, "[0, inf)")
-
-    def network(self, graph: Graph) -> Network:
-        return _RGCNNetwork(self, graph)
-
-
 class _RGCNNetwork(Network):
     def __init__(self, model: RGCN, graph: Graph) -> None:
-        super().__init__(graph)
-        self.model = model
+        super().__init__(model, graph)
         hidden, classes = model.hidden, graph.num_classes
         self.mean, self.variance = Affine(self.columns, hidden), Affine(self.columns, hidden)
         self.mean_out, self.variance_out = Affine(hidden, classes), Affine(hidden, classes)
@@ -78,6 +45,36 @@ class _RGCNNetwork(Network):
         first = [*self.mean.parameters(), *self.variance.parameters()]
         last = [*self.mean_out.parameters(), *self.variance_out.parameters()]
         return [{"params": first, "weight_decay": weight_decay}, {"params": last, "weight_decay": 0.0}]
+
+
+@dataclass
+class RGCN(NetworkClassifier):
+    """Each node is a Gaussian with mean M and variance Σ per feature; attention α = exp(−γ·Σ) discounts uncertain ones:
+
+        M₁ = ELU(X·W_M), Σ₁ = ReLU(X·W_Σ),
+        M' = D^-½ (A + I) D^-½ (M ⊙ α),  Σ' = D^-1 (A + I) D^-1 (Σ ⊙ α ⊙ α),
+
+    and again with M', Σ' of the first layer in place of X, then S = M'₂ + ε ⊙ √Σ'₂ with ε ~ N(0, I) in training and
+    ε = 0 in prediction. The loss is the cross-entropy plus β·KL(N(M₁, Σ₁) ‖ N(0, I)) per node, with weight decay on the
+    first layer only. Zhu, Zhang, Cui, Zhu: "Robust Graph Convolutional Networks Against Adversarial Attacks", KDD 2019
+    (https://doi.org/10.1145/3292500.3330851).
+
+    Args:
+        attention: γ.
+        divergence: β, the weight of the Kullback-Leibler divergence.
+
+    >>> from focusedcleaner.datasets import synthetic
+    >>> graph = synthetic(num_nodes=200, homophily=0.9, seed=0)
+    >>> RGCN().fit(graph, seed=0).accuracy(graph) > 0.7
+    True
+    """
+
+    name = "rgcn"
+    network = _RGCNNetwork
+
+    hidden: int = bounded(64, "[1, inf)")
+    attention: float = bounded(1.0, "[0, inf)")
+    divergence: float = bounded(5e-4, "[0, inf)")
 
 
 def convolve(

@@ -9,21 +9,59 @@ import torch
 from torch import Tensor
 from torch.nn.functional import dropout, mse_loss
 
-from focusedcleaner.classifiers.training import Affine, Network, NetworkClassifier, TwoLayers
+from focusedcleaner.classifiers.base import Affine, NetworkClassifier, TwoLayers
 from focusedcleaner.engine.operators import Operator, propagation
 from focusedcleaner.engine.sparse import nearest_neighbours, row_products, unit_profiles
 from focusedcleaner.graph import Graph
 from focusedcleaner.settings import bounded
 
+Operators = tuple[Operator, Operator, Tensor, Tensor]
+"""Both propagations, and the pairs of the second task with their cosines."""
 
-@dataclass(frozen=True)
-class Operators:
-    """Both propagations, and the pairs of the second task with their cosines."""
 
-    graph: Operator
-    similar: Operator
-    pairs: Tensor
-    cosines: Tensor
+class _SimPNetwork(TwoLayers):
+    def __init__(self, model: SimPGCN, graph: Graph) -> None:
+        super().__init__(model, graph)
+        self.first_gate, self.second_gate = Affine(self.columns, 2), Affine(model.hidden, 2)
+        """Columns of each: w_s and w_K."""
+        for gate in (self.first_gate, self.second_gate):
+            torch.nn.init.zeros_(gate.bias)
+            torch.nn.init.xavier_uniform_(gate.weight)
+        self.task = Affine(model.hidden, 1)
+        self._task_loss: Tensor | float = 0.0
+
+    def operators(self, graph: Graph) -> Operators:
+        units = unit_profiles(graph)
+        pairs, _ = nearest_neighbours(units, self.model.neighbours)
+        similar = Graph.from_pairs(graph.num_nodes, pairs)
+        chosen = self._task_pairs(pairs, graph.num_nodes)
+        values = torch.tensor(row_products(units, units, chosen), dtype=torch.float32)
+        return propagation(graph), propagation(similar), torch.tensor(chosen).T, values
+
+    def _task_pairs(self, similar: np.ndarray, num_nodes: int) -> np.ndarray:
+        """Return each node's most similar nodes, and as many random ones, nearly all of which are dissimilar."""
+        half = max(self.model.task_pairs // 2, 1)
+        first = np.concatenate([[True], np.diff(similar[:, 0]) > 0]) if len(similar) else np.empty(0, dtype=bool)
+        place = np.arange(len(similar)) - np.maximum.accumulate(np.where(first, np.arange(len(similar)), 0))
+        near = similar[place < half]
+        drawn = np.random.default_rng(0).integers(0, num_nodes, (num_nodes, half))
+        far = np.stack([np.repeat(np.arange(num_nodes), half), drawn.ravel()], axis=1)
+        return np.concatenate([near, far[far[:, 0] != far[:, 1]]])
+
+    def forward(self, x: Operator, operators: Operators) -> Tensor:
+        _, _, (u, v), cosines = operators
+        gate = x(self.first_gate.weight) + self.first_gate.bias
+        hidden = self.hidden(x, lambda values: self._mix(operators, gate, values))
+        if self.training:
+            self._task_loss = mse_loss(self.task(hidden[u] - hidden[v]).ravel(), cosines)
+        hidden = dropout(hidden, self.model.dropout, self.training)
+        return self._mix(operators, self.second_gate(hidden), hidden @ self.second.weight) + self.second.bias
+
+    def _mix(self, operators: Operators, gate: Tensor, values: Tensor) -> Tensor:
+        return mix(operators[0], operators[1], gate, values, self.model.loop_weight)
+
+    def penalty(self) -> Tensor | float:
+        return self.model.task_weight * self._task_loss
 
 
 @dataclass
@@ -52,60 +90,12 @@ class SimPGCN(NetworkClassifier):
     """
 
     name = "simpgcn"
+    network = _SimPNetwork
 
     neighbours: int = bounded(20, "[1, inf)")
     loop_weight: float = bounded(0.1, "[0, inf)")
     task_weight: float = bounded(5.0, "[0, inf)")
     task_pairs: int = bounded(6, "[1, inf)")
-
-    def network(self, graph: Graph) -> Network:
-        return _SimPNetwork(self, graph)
-
-
-class _SimPNetwork(TwoLayers):
-    def __init__(self, model: SimPGCN, graph: Graph) -> None:
-        super().__init__(model, graph)
-        self.model = model
-        self.first_gate, self.second_gate = Affine(self.columns, 2), Affine(model.hidden, 2)
-        """Columns of each: w_s and w_K."""
-        for gate in (self.first_gate, self.second_gate):
-            torch.nn.init.zeros_(gate.bias)
-            torch.nn.init.xavier_uniform_(gate.weight)
-        self.task = Affine(model.hidden, 1)
-        self._task_loss: Tensor | float = 0.0
-
-    def operators(self, graph: Graph) -> Operators:
-        units = unit_profiles(graph)
-        pairs, _ = nearest_neighbours(units, self.model.neighbours)
-        similar = Graph.from_pairs(graph.num_nodes, pairs)
-        chosen = self._task_pairs(pairs, graph.num_nodes)
-        values = torch.tensor(row_products(units, units, chosen), dtype=torch.float32)
-        return Operators(propagation(graph), propagation(similar), torch.tensor(chosen).T, values)
-
-    def _task_pairs(self, similar: np.ndarray, num_nodes: int) -> np.ndarray:
-        """Return each node's most similar nodes, and as many random ones, nearly all of which are dissimilar."""
-        half = max(self.model.task_pairs // 2, 1)
-        first = np.concatenate([[True], np.diff(similar[:, 0]) > 0]) if len(similar) else np.empty(0, dtype=bool)
-        place = np.arange(len(similar)) - np.maximum.accumulate(np.where(first, np.arange(len(similar)), 0))
-        near = similar[place < half]
-        drawn = np.random.default_rng(0).integers(0, num_nodes, (num_nodes, half))
-        far = np.stack([np.repeat(np.arange(num_nodes), half), drawn.ravel()], axis=1)
-        return np.concatenate([near, far[far[:, 0] != far[:, 1]]])
-
-    def forward(self, x: Operator, operators: Operators) -> Tensor:
-        gate = x(self.first_gate.weight) + self.first_gate.bias
-        hidden = self.hidden(x, lambda values: self._mix(operators, gate, values))
-        if self.training:
-            u, v = operators.pairs
-            self._task_loss = mse_loss(self.task(hidden[u] - hidden[v]).ravel(), operators.cosines)
-        hidden = dropout(hidden, self.model.dropout, self.training)
-        return self._mix(operators, self.second_gate(hidden), hidden @ self.second.weight) + self.second.bias
-
-    def _mix(self, operators: Operators, gate: Tensor, values: Tensor) -> Tensor:
-        return mix(operators.graph, operators.similar, gate, values, self.model.loop_weight)
-
-    def penalty(self) -> Tensor | float:
-        return self.model.task_weight * self._task_loss
 
 
 def mix(graph: Operator, similar: Operator, gate: Tensor, values: Tensor, loop_weight: float) -> Tensor:

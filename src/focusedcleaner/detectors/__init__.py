@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from focusedcleaner.detectors.base import Detector, Memory, NoDetector, Victims, View, reduced_attributes
+from focusedcleaner.detectors.base import Detector, NoDetector, Victims, View, reduced_attributes
 from focusedcleaner.detectors.classdiv import ClassDiv
 from focusedcleaner.detectors.ensemble import Ensemble
 from focusedcleaner.detectors.linkpred import LinkPred
@@ -16,7 +16,6 @@ __all__ = [
     "Detector",
     "Ensemble",
     "LinkPred",
-    "Memory",
     "NoDetector",
     "Victims",
     "View",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 import torch
@@ -14,6 +14,9 @@ from torch import Tensor
 
 from focusedcleaner.engine import Structure
 from focusedcleaner.graph import Graph
+from focusedcleaner.settings import Configurable
+
+T = TypeVar("T")
 
 Memory = Mapping[str, Tensor]
 """State that a detector passes from step to step: trained weights, threshold. Never changed in place."""
@@ -52,7 +55,7 @@ class Victims:
         return cls(mask, ~mask, score, float(threshold), memory)
 
 
-class Detector(ABC):
+class Detector(Configurable, ABC):
     """Splits the nodes of a poisoned graph into victims and normal nodes.
 
     A detector object holds settings only; trained state is passed from step to step as `Memory`, so that a run can stop
@@ -69,6 +72,11 @@ class Detector(ABC):
     @abstractmethod
     def victims(self, view: View, memory: Memory) -> Victims:
         """Detect victims, given the memory of the previous step (that of `begin` in the first step)."""
+
+
+def with_prefix(named: Mapping[str, T], prefix: str) -> dict[str, T]:
+    """Return the values whose names have the prefix, under their names without it."""
+    return {name.removeprefix(prefix): value for name, value in named.items() if name.startswith(prefix)}
 
 
 def reduced_attributes(graph: Graph, *, dtype: torch.dtype) -> Tensor | None:

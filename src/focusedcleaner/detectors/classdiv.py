@@ -1,7 +1,8 @@
-"""ClassDiv: victims are nodes whose neighbourhood has unusually divergent classes."""
+"""ClassDiv: victims are nodes whose neighbourhood has unusually divergent classes, by a deep Gaussian mixture model."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,10 +11,12 @@ from torch import Tensor
 
 from focusedcleaner.detectors import mlp
 from focusedcleaner.detectors.base import Detector, Memory, Victims, View
-from focusedcleaner.detectors.mixture import Mixture, Monomials
-from focusedcleaner.edge_features.divergences import divergences
-from focusedcleaner.errors import InputError
+from focusedcleaner.edge_features.class_agreement import divergences
+from focusedcleaner.settings import bounded
 from focusedcleaner.surrogate.inner import softmax_jvp
+
+RIDGE = 1e-4
+"""Added to every variance of features scaled to [0, 1], so that constant or duplicated features have a density."""
 
 
 @dataclass(frozen=True)
@@ -37,27 +40,19 @@ class ClassDiv(Detector):
 
     name: ClassVar[str] = "classdiv"
 
-    tau: float = 0.6
-    beta: float = 0.3
-    temperature: float = 2.0
-    hidden: int = 100
-    rate: float = 1e-2
-    first_epochs: int = 100
-    epochs: int = 2
+    tau: float = bounded(0.6, "[0, 1]")
+    beta: float = bounded(0.3, "[0, 1]")
+    temperature: float = bounded(2.0, "(0, inf)")
+    hidden: int = bounded(100, "[1, inf)")
+    rate: float = bounded(1e-2, "(0, inf)")
+    first_epochs: int = bounded(100, "[1, inf)")
+    epochs: int = bounded(2, "[0, inf)")
     warm_start: bool = True
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.tau <= 1 or not 0 <= self.beta <= 1:
-            raise InputError(f"tau and beta lie between 0 and 1, not {self.tau:g} and {self.beta:g}")
-        if self.temperature <= 0 or self.rate <= 0 or min(self.hidden, self.first_epochs) < 1 or self.epochs < 0:
-            raise InputError("ClassDiv's temperature, rate, width and epochs must be positive")
-
     def features(self, view: View, like: View | None = None) -> Tensor:
-        """Return M (Eq. 11e), 6 × N or 3 × N, each row scaled to [0, 1]; a constant row becomes 0.
+        """Return M (Eq. 11e), 6 × N or 3 × N, each row scaled to [0, 1] by its range in ``like`` or else in ``view``.
 
-        Args:
-            view: the nodes to describe.
-            like: view that defines the scale; ``view`` itself if None.
+        A constant row becomes 0.
         """
         raw = self._divergences(view)
         scale = raw if like is None else self._divergences(like)
@@ -77,15 +72,89 @@ class ClassDiv(Detector):
         def gradient(outputs: Tensor) -> Tensor:
             """Return the gradient of the mean energy, through the softmax of Eq. 12b."""
             membership = torch.softmax(outputs, 0)
-            return softmax_jvp(membership, Mixture.of(monomials, membership).gradient(1 / features.shape[1]))
+            return softmax_jvp(membership, Mixture(monomials, membership).gradient(1 / features.shape[1]))
 
         warm = self.warm_start and bool(memory)
         sizes = len(features), self.hidden, view.logits.shape[1]
         start = memory if warm else mlp.initial_weights(*sizes, seed=view.seed)
         epochs = self.epochs if warm else self.first_epochs
         weights = mlp.train(start, features, gradient, epochs=epochs, rate=self.rate)
-        energy = Mixture.of(monomials, torch.softmax(mlp.apply(features, weights), 0)).energies()
+        energy = Mixture(monomials, torch.softmax(mlp.apply(features, weights), 0)).energies()
         threshold = torch.quantile(energy, self.tau)
         if "threshold" in memory:
             threshold = self.beta * threshold + (1 - self.beta) * memory["threshold"]
         return Victims.above(energy, threshold, {**weights, "threshold": threshold})
+
+
+class Monomials:
+    """Φ = (1, m, m·m^T) for the columns m of M (D × N): moments and quadratic forms are products with Φ."""
+
+    def __init__(self, features: Tensor) -> None:
+        self.width = len(features)
+        squares = (features.unsqueeze(0) * features.unsqueeze(1)).flatten(0, 1)
+        self.matrix = torch.cat([torch.ones_like(features[:1]), features, squares])
+
+    def moments(self, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return Σ_i w_ik, Σ_i w_ik m_i and Σ_i w_ik m_i m_i^T for K × N weights: K, K × D and K × D × D values."""
+        sums = weights @ self.matrix.T
+        return sums[:, 0], sums[:, 1 : self.width + 1], sums[:, self.width + 1 :].view(-1, self.width, self.width)
+
+    def quadratic(self, constant: Tensor, linear: Tensor, square: Tensor) -> Tensor:
+        """Return constant_k + linear_k·m_i + m_i^T·square_k·m_i, K × N."""
+        return torch.cat([constant.unsqueeze(1), linear, square.flatten(1)], 1) @ self.matrix
+
+
+def _product(matrix: Tensor, vector: Tensor) -> Tensor:
+    return (matrix @ vector.unsqueeze(2)).squeeze(2)
+
+
+class Mixture:
+    """The Gaussian mixture that soft memberships γ (K × N) define, and the density of each node (Eq. 12c–e).
+
+    As in `mlp`, a column stands for a node: features are D × N. φ, μ and Σ are the γ-weighted moments of the features;
+    densities use Cholesky factors and log-sum-exp.
+    """
+
+    def __init__(self, monomials: Monomials, membership: Tensor) -> None:
+        total, first, second = monomials.moments(membership)
+        total = total.clamp_min(1e-12)
+        mean = first / total.unsqueeze(1)
+        covariance = second / total.view(-1, 1, 1) - mean.unsqueeze(2) * mean.unsqueeze(1)
+        ridge = RIDGE * torch.eye(monomials.width, dtype=mean.dtype)
+        factor = torch.linalg.cholesky(covariance + ridge)
+        inverse = torch.cholesky_inverse(factor)
+        linear = _product(inverse, mean)
+        log_scale = factor.diagonal(dim1=1, dim2=2).log().sum(1) + 0.5 * monomials.width * math.log(2 * math.pi)
+        constant = (total / membership.shape[1]).log() - log_scale - 0.5 * (mean * linear).sum(1)
+        self.monomials, self.total, self.mean = monomials, total, mean
+        self.covariance, self.inverse = covariance, inverse
+        self.joint = monomials.quadratic(constant, linear, -0.5 * inverse)
+        """log φ_k + log N(m_i; μ_k, Σ_k), K × N."""
+
+    def energies(self) -> Tensor:
+        """Return E(m) = −log Σ_k φ_k N(m; μ_k, Σ_k), N values (Eq. 12e)."""
+        return -torch.logsumexp(self.joint, 0)
+
+    def gradient(self, weights: Tensor | float) -> Tensor:
+        """Return ∂(Σ_i weight_i·E(m_i))/∂γ, K × N, in closed form.
+
+        With responsibilities r_ik = softmax_k(joint), weighted, and their moments about μ_k (R = Σ r, v = Σ r(m − μ),
+        T = Σ r(m − μ)(m − μ)^T), the gradient is
+
+            −(1/n_k)·[R + v^T Σ^-1 (m_i − μ) + ½ (m_i − μ)^T B (m_i − μ) − ½ tr(B·S)],  B = Σ^-1 T Σ^-1 − R Σ^-1,
+
+        where n_k = Σ_i γ_ik, S is the covariance and Σ = S + ridge: a quadratic form in m_i, one product with Φ.
+        """
+        mean, inverse = self.mean, self.inverse
+        share, first, second = self.monomials.moments(torch.softmax(self.joint, 0) * weights)
+        shift = first - share.unsqueeze(1) * mean
+        cross = first.unsqueeze(2) * mean.unsqueeze(1)
+        spread = second - cross - cross.mT + share.view(-1, 1, 1) * mean.unsqueeze(2) * mean.unsqueeze(1)
+        b = inverse @ spread @ inverse - share.view(-1, 1, 1) * inverse
+        linear, b_mean = _product(inverse, shift), _product(b, mean)
+        constant = share - (linear * mean).sum(1) + 0.5 * (b_mean * mean).sum(1)
+        constant = constant - 0.5 * (b * self.covariance).sum((1, 2))
+        scale = -1 / self.total
+        return self.monomials.quadratic(
+            scale * constant, scale.unsqueeze(1) * (linear - b_mean), 0.5 * scale.view(-1, 1, 1) * b
+        )

@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from focusedcleaner.detectors.base import Detector, Memory, Victims, View
+from focusedcleaner.detectors.base import Detector, Memory, Victims, View, with_prefix
 from focusedcleaner.detectors.classdiv import ClassDiv
 from focusedcleaner.detectors.linkpred import LinkPred
 from focusedcleaner.errors import InputError
@@ -37,19 +37,14 @@ class Ensemble(Detector):
 
     def __post_init__(self) -> None:
         if self.rule not in _RULES:
-            raise InputError(f"rule is both or either, not {self.rule!r}")
+            raise InputError(f"rule must be both or either, not {self.rule!r}")
 
     def victims(self, view: View, memory: Memory) -> Victims:
-        parts = {part.name: part.victims(view, _of(part, memory)) for part in (self.classdiv, self.linkpred)}
+        detectors = self.classdiv, self.linkpred
+        parts = {part.name: part.victims(view, with_prefix(memory, f"{part.name}.")) for part in detectors}
         margin = _RULES[self.rule](*(_margin(victims, view.logits.dtype) for victims in parts.values()))
         joined = {f"{name}.{key}": value for name, victims in parts.items() for key, value in victims.memory.items()}
         return Victims.above(margin, torch.zeros_like(margin[0]), joined)
-
-
-def _of(part: Detector, memory: Memory) -> Memory:
-    """Return the memory of one part."""
-    prefix = f"{part.name}."
-    return {key.removeprefix(prefix): value for key, value in memory.items() if key.startswith(prefix)}
 
 
 def _margin(victims: Victims, dtype: torch.dtype) -> Tensor:

@@ -13,8 +13,8 @@ from torch import Tensor
 from focusedcleaner.detectors import mlp
 from focusedcleaner.detectors.base import Detector, Memory, Victims, View
 from focusedcleaner.engine import Pairs
-from focusedcleaner.errors import InputError
 from focusedcleaner.graph import IntArray, pair_keys
+from focusedcleaner.settings import bounded
 
 
 @dataclass(frozen=True)
@@ -38,16 +38,12 @@ class LinkPred(Detector):
 
     name: ClassVar[str] = "linkpred"
 
-    temperature: float = 2.0
-    hidden: int = 32
-    rate: float = 1e-2
-    negatives: float = 1.0
-    first_epochs: int = 300
-    epochs: int = 5
-
-    def __post_init__(self) -> None:
-        if min(self.temperature, self.rate, self.negatives) <= 0 or min(self.hidden, self.first_epochs) < 1:
-            raise InputError("LinkPred's temperature, rate, negatives, width and epochs must be positive")
+    temperature: float = bounded(2.0, "(0, inf)")
+    hidden: int = bounded(32, "[1, inf)")
+    rate: float = bounded(1e-2, "(0, inf)")
+    negatives: float = bounded(1.0, "(0, inf)")
+    first_epochs: int = bounded(300, "[1, inf)")
+    epochs: int = bounded(5, "[0, inf)")
 
     def victims(self, view: View, memory: Memory) -> Victims:
         positive, negative, weights = self.probabilities(view, memory)
@@ -101,10 +97,7 @@ def link_probabilities(pairs: Pairs, num_edges: int, outputs: Tensor) -> tuple[T
 def balanced_bce_gradient(pairs: Pairs, num_edges: int, outputs: Tensor) -> Tensor:
     """Return ∂loss/∂H₂, N × r, of −½·mean over edges of log σ(H₂ᵤ·H₂ᵥ) − ½·mean over other pairs of log σ(−H₂ᵤ·H₂ᵥ).
 
-    Args:
-        pairs: the edges, followed by the other pairs.
-        num_edges: how many of the pairs are edges.
-        outputs: H₂, N × r.
+    The first ``num_edges`` pairs are the edges; ``outputs`` is H₂.
     """
     positive, negative = link_probabilities(pairs, num_edges, outputs)
     error = torch.cat([(positive - 1) / (2 * len(positive)), negative / (2 * max(len(negative), 1))])

@@ -41,14 +41,9 @@ def apply(inputs: Tensor, weights: Memory) -> Tensor:
 def train(
     memory: Memory, inputs: Tensor, gradient: Callable[[Tensor], Tensor], *, epochs: int, rate: float
 ) -> dict[str, Tensor]:
-    """Run Adam and return the new weights and moments; ``memory`` is not changed.
+    """Run Adam from initial weights or an earlier ``memory``, and return the new weights and moments.
 
-    Args:
-        memory: of an earlier training, or initial weights.
-        inputs: M, a column per node.
-        gradient: maps outputs to ∂loss/∂outputs, both with a column per node.
-        epochs: steps of Adam.
-        rate: Adam's learning rate.
+    ``gradient`` maps outputs to ∂loss/∂outputs, both with a column per node. ``memory`` is not changed.
     """
     if epochs == 0:
         return dict(memory)

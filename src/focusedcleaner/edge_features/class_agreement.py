@@ -1,35 +1,25 @@
-"""How similar the two ends of an edge are: in their attributes, and in their predicted classes."""
+"""How similar the two ends of an edge are in attributes and predicted classes, and how classes differ at a node."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+import torch
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from torch import Tensor
 
 from focusedcleaner.edge_features.edge_selection import rank_by_score
+from focusedcleaner.engine import Structure
 from focusedcleaner.engine.sparse import row_norms, row_products, unit_rows
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 
 
-@dataclass(frozen=True)
-class ClassAgreement:
-    """How well the two ends of every edge agree."""
-
-    scores: FloatArray
-    """Suspicion, E values: high where the ends differ in class and attributes."""
-    same_class: FloatArray
-    """Probability that both ends have the same class, E values."""
-    classes: FloatArray
-    """Class distribution of each node, N × C."""
-
-
 def class_agreement(
     graph: Graph, *, cosine_weight: float, left_out: float, repeats: int, inverse_decay: float, seed: int
-) -> ClassAgreement:
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Score every edge by −log(p_u·p_v) − w·cos(x_u, x_v), leave the worst out of the propagation, and repeat.
 
     Args:
@@ -39,6 +29,10 @@ def class_agreement(
         repeats: number of repetitions.
         inverse_decay: C of the regression in `class_distributions`.
         seed: breaks ties between edges of equal score.
+
+    Returns:
+        Scores (E), high where the ends differ in class and attributes; the probabilities that both ends have the same
+        class (E); the class distribution of each node (N × C).
     """
     cosines = attribute_cosines(graph, graph.edges)
     weights = np.ones(graph.num_edges)
@@ -49,7 +43,7 @@ def class_agreement(
         scores = -np.log(np.maximum(same_class, 1e-12)) - cosine_weight * cosines
         weights = np.ones(graph.num_edges)
         weights[rank_by_score(scores, seed)[: int(left_out * graph.num_edges)]] = 0.0
-    return ClassAgreement(scores, same_class, classes)
+    return scores, same_class, classes
 
 
 def attribute_cosines(graph: Graph, edges: IntArray) -> FloatArray:
@@ -68,10 +62,7 @@ def attribute_cosines(graph: Graph, edges: IntArray) -> FloatArray:
 def class_distributions(graph: Graph, weights: FloatArray, inverse_decay: float) -> FloatArray:
     """Predict the class distribution of each node, N × C; nodes with a known label get that label.
 
-    Args:
-        graph: with the labels of a few nodes.
-        weights: of its E edges in the propagation.
-        inverse_decay: C of the logistic regression.
+    ``weights`` are those of the E edges in the propagation, ``inverse_decay`` is C of the logistic regression.
     """
     assert graph.labels is not None
     known = np.flatnonzero(graph.labels >= 0)
@@ -111,3 +102,32 @@ def _averaging(graph: Graph, weights: FloatArray) -> sp.csr_array:
     matrix = sp.coo_array((np.concatenate([weights, weights]), places), shape=shape).tocsr()
     matrix = matrix + sp.eye_array(graph.num_nodes, format="csr")
     return sp.csr_array(sp.diags_array(1 / matrix.sum(axis=1)) @ matrix)
+
+
+def divergences(structure: Structure, distributions: Tensor) -> Tensor:
+    """Return how much class distributions S (N × C) differ in each node's neighbourhood: prox₁, prox₂ (Eq. 9–10) and
+    Div_JS, N × 3, in linear time.
+
+    With h_i = Σ_c S_ic log S_ic the sums over pairs of neighbours factorize, so that the N × N matrix of pairwise
+    divergences (Eq. 8) is never formed:
+
+    - prox₁(i) = mean over neighbours j of KL(S_i ‖ S_j) = h_i − S_i·(A log S)_i/d_i,
+    - prox₂(i) = mean over ordered pairs of neighbours of KL(S_j ‖ S_k)
+      = (d_i (A h)_i − (A S)_i·(A log S)_i)/(d_i (d_i − 1)), and 0 for d_i < 2,
+    - Div_JS(i) = H(mean of the neighbours' S) − mean of the neighbours' H.
+
+    The row of an isolated node is 0.
+    """
+    logs = distributions.clamp_min(torch.finfo(distributions.dtype).tiny).log()
+    negentropy = (distributions * logs).sum(1, keepdim=True)
+    columns = distributions.shape[1]
+    sums = structure.neighbour_sum(torch.cat([distributions, logs, negentropy], 1))
+    s_sum, log_sum, h_sum = sums[:, :columns], sums[:, columns:-1], sums[:, -1]
+    degrees = structure.degrees
+    d = degrees.clamp_min(1)
+    prox1 = negentropy.squeeze(1) - (distributions * log_sum).sum(1) / d
+    prox2 = (degrees * h_sum - (s_sum * log_sum).sum(1)) / (d * (degrees - 1).clamp_min(1))
+    mean = s_sum / d.unsqueeze(1)
+    js = torch.special.entr(mean).sum(1) + h_sum / d
+    result = torch.stack([prox1, torch.where(degrees > 1, prox2, 0.0), js], 1)
+    return torch.where(degrees.unsqueeze(1) > 0, result, 0.0).clamp_min(0.0)

@@ -21,13 +21,9 @@ def rank_by_score(scores: FloatArray, seed: int) -> IntArray:
 
 
 def without_isolating(order: IntArray, edges: IntArray, degrees: IntArray, size: int) -> list[int]:
-    """Return the first ``size`` edges that can be removed in turn so that every node keeps a neighbour.
+    """Return the first ``size`` edges in this order that can be removed in turn so that every node keeps a neighbour.
 
-    Args:
-        order: edge numbers in order of removal.
-        edges: E × 2 node numbers.
-        degrees: of all N nodes, before the first removal.
-        size: maximum number of edges.
+    ``edges`` are E × 2 node numbers, ``degrees`` those of all N nodes before the first removal.
 
     >>> path = np.array([[0, 1], [1, 2], [2, 3]])
     >>> without_isolating(np.array([0, 1, 2]), path, np.array([1, 2, 2, 1]), 3)

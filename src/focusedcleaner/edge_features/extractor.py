@@ -11,8 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from focusedcleaner.edge_features.class_agreement import class_agreement, with_known_labels
-from focusedcleaner.edge_features.divergences import divergences
+from focusedcleaner.edge_features.class_agreement import class_agreement, divergences, with_known_labels
 from focusedcleaner.edge_features.pair_features import clamped_log, labelled_ends, min_and_max, row_dot
 from focusedcleaner.engine import Structure
 from focusedcleaner.engine.sparse import batches, row_products, unit_rows
@@ -39,8 +38,7 @@ class EdgeFeatures:
 class EdgeFeatureExtractor:
     """Extracts edge features of graphs over the same nodes; what depends on the nodes alone is computed once.
 
-    Args:
-        graph: one of them, with the labels that the defender knows.
+    The labels and the split are those of the given graph, as the defender knows them.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -60,19 +58,21 @@ class EdgeFeatureExtractor:
     def extract(self, graph: Graph) -> EdgeFeatures:
         """Compute the features of every edge, with the labels and the split given to the constructor."""
         graph = replace(graph, labels=self.labels, split=self.split)
-        agreement = class_agreement(graph, cosine_weight=8.0, left_out=0.15, repeats=3, inverse_decay=10.0, seed=0)
+        _, same_class, classes = class_agreement(
+            graph, cosine_weight=8.0, left_out=0.15, repeats=3, inverse_decay=10.0, seed=0
+        )
         columns = {
-            "agreement": clamped_log(agreement.same_class),
-            **self._structural_features(graph, agreement.classes),
-            **self._attribute_features(graph, agreement.classes),
-            **self._gradient_features(graph, agreement.classes),
+            "agreement": clamped_log(same_class),
+            **self._structural_features(graph, classes),
+            **self._attribute_features(graph, classes),
+            **self._gradient_features(graph, classes),
         }
-        doubt = 1 - agreement.same_class
+        doubt = 1 - same_class
         if self.attributes is not None:
             doubt = doubt * (1 - np.minimum(columns["attribute_similarity"] / 0.3, 1))
         columns |= min_and_max("adjacent_doubt", *_adjacent(doubt, graph, mean=False))
         columns |= min_and_max("mean_adjacent_doubt", *_adjacent(doubt, graph, mean=True))
-        return EdgeFeatures(tuple(columns), np.stack(list(columns.values()), axis=1), agreement.classes)
+        return EdgeFeatures(tuple(columns), np.stack(list(columns.values()), axis=1), classes)
 
     def _structural_features(self, graph: Graph, classes: FloatArray) -> dict[str, FloatArray]:
         """Degrees, common neighbours, labelled ends, and the classes of the other neighbours."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -37,27 +35,22 @@ def clamped_log(probabilities: FloatArray) -> FloatArray:
     return np.log(np.maximum(probabilities, LEAST))
 
 
-@dataclass(frozen=True)
 class PairFeatures:
     """Computes features of node pairs, for graphs over the same nodes.
 
     >>> path = Graph(3, [[0, 1], [1, 2]], labels=[0, 0, 1])
-    >>> PairFeatures.of(path).columns(path, np.array([[0, 2]]))["common_neighbours"]
+    >>> PairFeatures(path).columns(path, np.array([[0, 2]]))["common_neighbours"]
     array([1.])
     """
 
-    attributes: sp.csr_array | None
-    """N × F, rows of length 1."""
-    tfidf: sp.csr_array | None
-    """The same, each attribute weighted by log(1 + N/n), where n nodes have it."""
-
-    @classmethod
-    def of(cls, graph: Graph) -> PairFeatures:
-        if graph.attributes is None:
-            return cls(None, None)
-        owners = np.maximum(np.bincount(graph.attributes.indices, minlength=graph.num_attributes), 1)
-        weighted = graph.attributes @ sp.diags_array(np.log1p(graph.num_nodes / owners))
-        return cls(unit_rows(graph.attributes), unit_rows(sp.csr_array(weighted)))
+    def __init__(self, graph: Graph) -> None:
+        self.attributes = self.tfidf = None
+        if graph.attributes is not None:
+            self.attributes = unit_rows(graph.attributes)
+            owners = np.maximum(np.bincount(graph.attributes.indices, minlength=graph.num_attributes), 1)
+            weighted = graph.attributes @ sp.diags_array(np.log1p(graph.num_nodes / owners))
+            self.tfidf = unit_rows(sp.csr_array(weighted))
+            """Each attribute is weighted by log(1 + N/n), where n nodes have it; rows of length 1."""
 
     def columns(self, graph: Graph, pairs: IntArray) -> dict[str, FloatArray]:
         """Return one column per feature with a row per pair (P × 2); whether a pair has an edge is not used."""

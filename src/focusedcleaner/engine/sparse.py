@@ -42,9 +42,6 @@ def to_torch(matrix: sp.csr_array, dtype: torch.dtype) -> Tensor:
     return csr_tensor(csr_indices(matrix.indptr, largest), csr_indices(matrix.indices, largest), values, matrix.shape)
 
 
-# Rows ----------------------------------------------------------------------------------------------------------------
-
-
 def row_norms(matrix: sp.csr_array) -> FloatArray:
     """Return the Euclidean length of each row."""
     norms: FloatArray = np.sqrt(matrix.multiply(matrix).sum(axis=1))
@@ -86,16 +83,10 @@ def row_products(left: sp.csr_array, right: sp.csr_array, pairs: IntArray) -> Fl
 
 
 def nearest_neighbours(units: sp.csr_array, count: int) -> tuple[IntArray, FloatArray]:
-    """Find, for each row, the ``count`` other rows with the largest cosine above 0.
+    """Find, for each row of length 1 or 0 (N × F), the ``count`` other rows with the largest cosine above 0.
 
-    Rows that share an attribute with fewer others have fewer neighbours. Ties go to the smaller row number.
-
-    Args:
-        units: N × F, rows of length 1 or 0.
-        count: neighbours per row.
-
-    Returns:
-        The pairs (row, neighbour), n × 2, and their cosines.
+    Rows that share an attribute with fewer others have fewer neighbours. Ties go to the smaller row number. Return the
+    pairs (row, neighbour), n × 2, and their cosines.
     """
     columns = sp.csr_array(units.T)
     found = [_block_neighbours(units, columns, start, count) for start in range(0, units.shape[0], _BLOCK)]
@@ -125,9 +116,6 @@ def _count_th_largest(rows: IntArray, values: FloatArray, count: int) -> FloatAr
     ends = np.searchsorted(rows, np.arange(_BLOCK + 1))
     parts = [values[start:end] for start, end in itertools.pairwise(ends)]
     return np.array([np.partition(part, -count)[-count] if len(part) >= count else 0.0 for part in parts])
-
-
-# Spectrum ------------------------------------------------------------------------------------------------------------
 
 
 def leading_eigenpairs(matrix: sp.csr_array, count: int) -> tuple[FloatArray, FloatArray]:

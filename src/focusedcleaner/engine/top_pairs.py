@@ -67,12 +67,10 @@ def best_pair(front: Tensor, back: Tensor, excluded: Excluded) -> tuple[tuple[in
 
 
 def best_pairs(front: Tensor, back: Tensor, excluded: Excluded, count: int) -> tuple[IntArray, FloatArray]:
-    """Return the ``count`` pairs with the largest products, or fewer if fewer are not excluded.
+    """Return the ``count`` pairs with the largest products (n × 2), largest first, and these products.
 
-    Pairs are screened in single precision; `ROWS` more than requested are recomputed in double precision.
-
-    Returns:
-        The pairs (n × 2) and their products, largest first; ties in the order of the pairs.
+    There are fewer if fewer are not excluded. Ties are in the order of the pairs. Pairs are screened in single
+    precision; `ROWS` more than requested are recomputed in double precision.
     """
     wanted = count + ROWS
     pairs, values = torch.empty(0, 2, dtype=torch.long), torch.empty(0)
@@ -103,17 +101,8 @@ def _largest_places(block: Tensor, wanted: int, least: float) -> Tensor:
 def pairs_above(
     front: Tensor, back: Tensor, threshold: float, always: IntArray
 ) -> tuple[IntArray, NDArray[np.float32]]:
-    """Return the pairs with a product above the threshold, in single precision.
-
-    Args:
-        front: N × r.
-        back: N × r.
-        threshold: lower bound, exclusive.
-        always: P × 2, sorted: pairs to include in any case.
-
-    Returns:
-        The pairs, sorted, and their products.
-    """
+    """Return the pairs with a product above the threshold and those of ``always`` (P × 2, sorted), in order, and their
+    products in single precision."""
     pairs, values = [], []
     for start, block in _screened(front, back, Excluded(no_pairs())):
         stop = start + len(block)

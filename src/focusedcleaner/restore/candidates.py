@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -17,34 +15,26 @@ BLOCK = 4_000_000
 """Attribute products computed at once."""
 
 
-@dataclass(frozen=True)
 class Candidates:
     """The candidate pairs of graphs over the same nodes; those found by attributes are computed once.
 
+    Each node is paired with its ``neighbours`` most similar ones, by attributes (N × F) of length 1 or 0. If not all
+    nodes can be compared, the training nodes of the graph come first.
+
     >>> square = Graph(4, [[0, 1], [0, 3], [1, 2], [2, 3]])
-    >>> Candidates.of(square, None, neighbours=20).pairs(square)
+    >>> Candidates(square, None, neighbours=20).pairs(square)
     array([[0, 2],
            [1, 3]])
     """
 
-    similar: IntArray
-    """Sorted keys (`pair_keys`) of the pairs with similar attributes."""
-
-    @classmethod
-    def of(cls, graph: Graph, attributes: sp.csr_array | None, *, neighbours: int) -> Candidates:
-        """Find the pairs with similar attributes.
-
-        Args:
-            graph: one of the graphs; if not all nodes can be compared, its training nodes come first.
-            attributes: N × F, rows of length 1 or 0; None without attributes.
-            neighbours: the number of most similar nodes with which each node is paired.
-        """
-        if attributes is None:
-            return cls(np.empty(0, dtype=np.int64))
-        train = np.empty(0, dtype=np.int64) if graph.split is None else graph.split.train
-        others = np.setdiff1d(np.arange(graph.num_nodes), train)
-        rows = np.concatenate([train, others])[: max(1, MAX_PRODUCTS // graph.num_nodes)]
-        return cls(similar_pairs(attributes, rows, neighbours))
+    def __init__(self, graph: Graph, attributes: sp.csr_array | None, *, neighbours: int) -> None:
+        self.similar = np.empty(0, dtype=np.int64)
+        """Sorted keys (`pair_keys`) of the pairs with similar attributes."""
+        if attributes is not None:
+            train = np.empty(0, dtype=np.int64) if graph.split is None else graph.split.train
+            others = np.setdiff1d(np.arange(graph.num_nodes), train)
+            rows = np.concatenate([train, others])[: max(1, MAX_PRODUCTS // graph.num_nodes)]
+            self.similar = similar_pairs(attributes, rows, neighbours)
 
     def pairs(self, graph: Graph) -> IntArray:
         """Return the pairs u < v without an edge that have a common neighbour or similar attributes, sorted (P × 2)."""
@@ -66,14 +56,10 @@ def distance_two(graph: Graph, max_wedges: int = MAX_WEDGES) -> IntArray:
 
 
 def similar_pairs(attributes: sp.csr_array, rows: IntArray, neighbours: int) -> IntArray:
-    """Return the sorted keys of the pairs u < v of each given node with its nearest neighbours by inner product.
+    """Return the sorted keys of the pairs u < v of each node in ``rows`` with its nearest neighbours by inner product,
+    fewer if that is not above 0.
 
-    Unlike `edge_features.similarity.nearest_neighbours` it takes a subset of the nodes and breaks ties arbitrarily.
-
-    Args:
-        attributes: N × F.
-        rows: the nodes whose neighbours are searched.
-        neighbours: the number of neighbours of each, fewer if the inner product is not above 0.
+    Unlike `engine.sparse.nearest_neighbours` it takes a subset of the nodes and breaks ties arbitrarily.
     """
     num_nodes = attributes.shape[0]
     count = min(neighbours, num_nodes - 1)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import torch
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.budget import Budget, edges_allowed
 from focusedcleaner.edge_features.class_agreement import class_distributions
-from focusedcleaner.edge_features.edge_selection import rank_by_score
+from focusedcleaner.edge_features.edge_selection import rank_by_score, without_isolating
 from focusedcleaner.edge_features.pair_features import INVERSE_DECAY, PairFeatures
 from focusedcleaner.engine import one_thread
 from focusedcleaner.graph import BoolArray, FloatArray, Graph, IntArray, no_pairs, pair_keys
 from focusedcleaner.io.convert import as_graph
 from focusedcleaner.restore.candidates import Candidates
-from focusedcleaner.restore.hiding import HIDING_STRATEGIES, HidingStrategy
 from focusedcleaner.sanitizers.base import Columns, Progress, check_sanitizable, common_evidence, no_scores
+from focusedcleaner.surrogate import Implicit, Surrogate
 
 SIMILAR_NEIGHBOURS = 20
 """Nodes with the most similar attributes that are paired with each node."""
@@ -26,6 +28,11 @@ HIDDEN_SHARE = 0.05
 """Share of the edges hidden at a time."""
 MAX_NEGATIVES = 50_000
 """Largest number of other candidates per training set; their sample weights add up to the number of all of them."""
+WEIGHT_DECAY = 1e-3
+"""Weight decay of the attacked surrogate, as in our METTACK."""
+
+HidingStrategy = Callable[[Graph, IntArray, int, np.random.Generator], IntArray]
+"""Returns at most ``number`` edges (H × 2) of a graph, given the (predicted) class of each node and a generator."""
 
 
 @dataclass(frozen=True)
@@ -42,19 +49,6 @@ class Missing:
     """Number of candidate pairs."""
     reach: float
     """Share of the hidden edges that were among the candidates: the highest recall of any list."""
-
-
-@dataclass(frozen=True)
-class _TrainingSet:
-    """Features of the candidate pairs of a graph with hidden edges; the positives are the hidden edges."""
-
-    features: FloatArray
-    positive: BoolArray
-    weights: FloatArray
-    reached: int
-    """Hidden edges among the candidates."""
-    hidden: int
-    """Hidden edges."""
 
 
 def missing_edges(
@@ -108,8 +102,8 @@ class _Search:
 
     def __init__(self, graph: Graph, seed: int, trees: int) -> None:
         self.graph, self.seed, self.trees = graph, seed, trees
-        self.likeness = PairFeatures.of(graph)
-        self.candidates = Candidates.of(graph, self.likeness.tfidf, neighbours=SIMILAR_NEIGHBOURS)
+        self.likeness = PairFeatures(graph)
+        self.candidates = Candidates(graph, self.likeness.tfidf, neighbours=SIMILAR_NEIGHBOURS)
         self.classes = class_distributions(graph, np.ones(graph.num_edges), INVERSE_DECAY)
 
     def run(
@@ -117,36 +111,18 @@ class _Search:
     ) -> Missing:
         pairs = self.candidates.pairs(self.graph)
         if excluded is not None:
-            pairs = pairs[~self._among(pairs, excluded)]
+            keys, others = (pair_keys(np.asarray(part), self.graph.num_nodes) for part in (pairs, excluded))
+            pairs = pairs[~np.isin(keys, others)]
         parts = []
         for number, strategy in enumerate(strategies):
             parts.append(self._training_set(strategy, np.random.default_rng([self.seed, number])))
             if progress is not None:
                 progress(number + 1, len(strategies))
-        hidden, reached = sum(part.hidden for part in parts), sum(part.reached for part in parts)
+        hidden, reached = sum(part[3] for part in parts), sum(int(part[1].sum()) for part in parts)
         reach = reached / hidden if hidden else float("nan")
         if not len(pairs) or not reached:
             return Missing(no_pairs(), no_scores(), {}, len(pairs), reach)
-        scores = self._fit(parts).predict_proba(self._features(self.graph, pairs))[:, 1]
-        best = rank_by_score(scores, self.seed)[:limit]
-        return Missing(pairs[best], scores[best], self._evidence(pairs[best]), len(pairs), reach)
-
-    def _training_set(self, strategy: HidingStrategy, rng: np.random.Generator) -> _TrainingSet:
-        """Hide edges and compute the features of the candidates of the remaining graph."""
-        size = max(1, int(HIDDEN_SHARE * self.graph.num_edges))
-        hidden = strategy(self.graph, self.classes.argmax(axis=1), size, rng)
-        rest = self.graph.without_edges(hidden)
-        pairs = self.candidates.pairs(rest)
-        positive = self._among(pairs, hidden)
-        negatives = np.flatnonzero(~positive)
-        sample = negatives if len(negatives) <= MAX_NEGATIVES else rng.choice(negatives, MAX_NEGATIVES, replace=False)
-        rows = np.sort(np.concatenate([np.flatnonzero(positive), sample]))
-        weights = np.where(positive[rows], 1.0, len(negatives) / max(len(sample), 1))
-        return _TrainingSet(
-            self._features(rest, pairs[rows]), positive[rows], weights, int(positive.sum()), len(hidden)
-        )
-
-    def _fit(self, parts: list[_TrainingSet]) -> HistGradientBoostingClassifier:
+        features, positive, weights = (np.concatenate([part[column] for part in parts]) for column in range(3))
         model = HistGradientBoostingClassifier(
             max_iter=self.trees,
             learning_rate=0.06,
@@ -155,12 +131,26 @@ class _Search:
             max_features=0.5,
             early_stopping=False,
             random_state=self.seed % 2**32,
-        )
-        return model.fit(
-            np.concatenate([part.features for part in parts]),
-            np.concatenate([part.positive for part in parts]),
-            sample_weight=np.concatenate([part.weights for part in parts]),
-        )
+        ).fit(features, positive, sample_weight=weights)
+        scores = model.predict_proba(self._features(self.graph, pairs))[:, 1]
+        best = rank_by_score(scores, self.seed)[:limit]
+        return Missing(pairs[best], scores[best], self._evidence(pairs[best]), len(pairs), reach)
+
+    def _training_set(
+        self, strategy: HidingStrategy, rng: np.random.Generator
+    ) -> tuple[FloatArray, BoolArray, FloatArray, int]:
+        """Hide edges; return, of the remaining graph's candidates, the features, whether they were hidden and the
+        sample weights; and the number of hidden edges."""
+        size = max(1, int(HIDDEN_SHARE * self.graph.num_edges))
+        hidden = strategy(self.graph, self.classes.argmax(axis=1), size, rng)
+        rest = self.graph.without_edges(hidden)
+        pairs = self.candidates.pairs(rest)
+        positive = self.graph.has_edges(pairs)
+        negatives = np.flatnonzero(~positive)
+        sample = negatives if len(negatives) <= MAX_NEGATIVES else rng.choice(negatives, MAX_NEGATIVES, replace=False)
+        rows = np.sort(np.concatenate([np.flatnonzero(positive), sample]))
+        weights = np.where(positive[rows], 1.0, len(negatives) / max(len(sample), 1))
+        return self._features(rest, pairs[rows]), positive[rows], weights, len(hidden)
 
     def _features(self, graph: Graph, pairs: IntArray) -> FloatArray:
         return np.stack(list(self.likeness.columns(graph, pairs).values()), axis=1)
@@ -174,9 +164,37 @@ class _Search:
             **common_evidence(self.graph, pairs),
         }
 
-    def _among(self, pairs: IntArray, others: IntArray) -> BoolArray:
-        """Return which of the pairs are among the others."""
-        among: BoolArray = np.isin(
-            pair_keys(pairs, self.graph.num_nodes), pair_keys(np.asarray(others), self.graph.num_nodes)
-        )
-        return among
+
+def within_classes(graph: Graph, classes: IntArray, number: int, rng: np.random.Generator) -> IntArray:
+    """Hide edges within a class anywhere, as DICE removes them."""
+    u, v = graph.edges.T
+    return _draw(graph, classes[u] == classes[v], number, rng)
+
+
+def at_training_nodes(graph: Graph, classes: IntArray, number: int, rng: np.random.Generator) -> IntArray:
+    """Hide edges within a class between a training node and another node, as METTACK and MinMax remove them."""
+    assert graph.split is not None
+    u, v = graph.edges.T
+    at_training = np.isin(graph.edges, graph.split.train).sum(axis=1) == 1
+    return _draw(graph, at_training & (classes[u] == classes[v]), number, rng)
+
+
+def by_gradient(graph: Graph, classes: IntArray, number: int, rng: np.random.Generator) -> IntArray:
+    """Hide half of the edges whose removal, by one meta-gradient, harms a surrogate most, drawn at random."""
+    attacked = replace(graph, labels=classes)
+    surrogate = Surrogate(attacked, inner=Implicit(WEIGHT_DECAY))
+    fitted = surrogate.fit()
+    loss = AttackerLoss(attacked, torch.tensor(classes), 0.0)
+    gain = -surrogate.meta_gradient(fitted, loss.signal(fitted.logits)).edges().numpy()
+    best = np.zeros(graph.num_edges, dtype=bool)
+    best[np.argsort(-gain, kind="stable")[: 2 * number]] = True
+    return _draw(graph, best & (gain > 0), number, rng)
+
+
+HIDING_STRATEGIES: tuple[HidingStrategy, ...] = (within_classes, at_training_nodes, by_gradient)
+
+
+def _draw(graph: Graph, candidates: BoolArray, number: int, rng: np.random.Generator) -> IntArray:
+    """Draw at most ``number`` of the candidate edges at random, isolating no node."""
+    order = rng.permutation(np.flatnonzero(candidates))
+    return graph.edges[without_isolating(order, graph.edges, graph.degrees, number)]

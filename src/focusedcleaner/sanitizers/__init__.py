@@ -8,15 +8,12 @@ from focusedcleaner.detectors import ClassDiv, Detector, Ensemble, LinkPred, NoD
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.registry import SANITIZERS, Method
-from focusedcleaner.sanitizers.agreement import Agreement
-from focusedcleaner.sanitizers.base import Interrupted, Progress, Sanitation, Sanitizer, Selection
-from focusedcleaner.sanitizers.filters import Cosine, EdgeScores, Filter, Jaccard, RandomEdges
-from focusedcleaner.sanitizers.focused import FocusedCleaner
+from focusedcleaner.sanitizers.base import Interrupted, Sanitation, Sanitizer, Selection
+from focusedcleaner.sanitizers.filters import SVD, Agreement, Cosine, EdgeScores, Filter, Jaccard, RandomEdges
+from focusedcleaner.sanitizers.focused import FocusedCleaner, UnlikelyLinks
 from focusedcleaner.sanitizers.gasoline import Gasoline, GasolineD
-from focusedcleaner.sanitizers.linkpred import UnlikelyLinks
 from focusedcleaner.sanitizers.maskgvae import MaskGVAE
 from focusedcleaner.sanitizers.self_attack import PlantedEdges, SelfAttack
-from focusedcleaner.sanitizers.svd import SVD
 from focusedcleaner.surrogate import Implicit, Unrolled
 
 __all__ = [
@@ -33,7 +30,6 @@ __all__ = [
     "Interrupted",
     "Jaccard",
     "MaskGVAE",
-    "Progress",
     "RandomEdges",
     "Sanitation",
     "Sanitizer",
@@ -51,6 +47,7 @@ SELF_ATTACK_EDGES = 2_000, 200_000
 """Smallest and largest number of edges for which self-attack is the default method."""
 
 _INNER: dict[str, type] = {"implicit": Implicit, "unrolled": Unrolled}
+_LINKS: dict[str, dict[str, type]] = {"detector": {"linkpred": LinkPred}, "inner": _INNER}
 
 
 def _focused(name: str, detector: type[Detector], about: str) -> Method[Sanitizer]:
@@ -68,12 +65,7 @@ SANITIZERS.register(
     Method("agreement", Agreement, about="edges whose endpoints a classifier assigns to different classes"),
     Method("gasoline", Gasoline, {"inner": _INNER}, "flips that lower the validation loss fastest; inserts edges too"),
     Method("gasoline-d", GasolineD, {"inner": _INNER}, "removals that lower the validation loss fastest"),
-    Method(
-        "linkpred",
-        UnlikelyLinks,
-        {"detector": {"linkpred": LinkPred}, "inner": _INNER},
-        "edges that a link predictor finds unlikely: the detector of lp alone",
-    ),
+    Method("linkpred", UnlikelyLinks, _LINKS, "edges that a link predictor finds unlikely: the detector of lp alone"),
     Method("maskgvae", MaskGVAE, about="edges between learned clusters that a graph autoencoder finds unlikely"),
     Method("jaccard", Jaccard, about="edges whose endpoints have few attributes in common"),
     Method("cosine", Cosine, about="edges whose endpoints have dissimilar attributes"),

@@ -72,6 +72,8 @@ class Selection:
     added_scores: FloatArray = field(default_factory=no_scores)
     estimate: Estimate | None = None
     """The number of planted edges, from methods that estimate it."""
+    interrupted: bool = False
+    """Whether Ctrl-C was pressed before the method was done."""
 
 
 @dataclass(frozen=True)
@@ -123,14 +125,11 @@ class Sanitation:
 
     def _repr_html_(self) -> str:
         """A small table for notebooks: the result in one line and the five most suspicious edges."""
-        rows = [
-            (self.poisoned.name(u), self.poisoned.name(v), why(self.poisoned, self.evidence, self.scores, row, (u, v)))
-            for row, (u, v) in enumerate(self.removed[:5].tolist())
-        ]
-        cells = "".join(
-            f"<tr>{''.join(f'<td>{escape(readable(cell, 200))}</td>' for cell in row)}</tr>" for row in rows
-        )
-        return f"<p>{escape(repr(self))}</p><table><tr><th>u</th><th>v</th><th>evidence</th></tr>{cells}</table>"
+        graph, rows = self.poisoned, ""
+        for row, (u, v) in enumerate(self.removed[:5].tolist()):
+            cells = graph.name(u), graph.name(v), why(graph, self.evidence, self.scores, row, (u, v))
+            rows += f"<tr>{''.join(f'<td>{escape(readable(cell, 200))}</td>' for cell in cells)}</tr>"
+        return f"<p>{escape(repr(self))}</p><table><tr><th>u</th><th>v</th><th>evidence</th></tr>{rows}</table>"
 
     def __repr__(self) -> str:
         parts = [f"{len(self.removed):,} of {self.poisoned.num_edges:,} edges removed"]
@@ -147,14 +146,6 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, sanitation: Sanitation) -> None:
         super().__init__("sanitation was interrupted")
         self.sanitation = sanitation
-
-
-class InterruptedSelection(KeyboardInterrupt):
-    """Raised by `Sanitizer.select_edges` on Ctrl-C, with the edges selected so far."""
-
-    def __init__(self, selection: Selection) -> None:
-        super().__init__()
-        self.selection = selection
 
 
 class Sanitizer(Configurable, ABC):
@@ -201,14 +192,9 @@ class Sanitizer(Configurable, ABC):
         check_sanitizable(graph)
         allowed = self.allowed(graph, budget)
         start = time.perf_counter()
-        interrupted = False
         with one_thread():
-            try:
-                selection = self.select_edges(
-                    graph.without_test_labels(), allowed, seed=seed, progress=progress, checkpoint=checkpoint
-                )
-            except InterruptedSelection as stop:
-                selection, interrupted = stop.selection, True
+            seen = graph.without_test_labels()
+            selection = self.select_edges(seen, allowed, seed=seed, progress=progress, checkpoint=checkpoint)
         edges = graph.edges[selection.removed]
         sanitation = Sanitation(
             poisoned=graph,
@@ -227,16 +213,12 @@ class Sanitizer(Configurable, ABC):
             estimate=selection.estimate,
             source=data,
         )
-        if interrupted:
+        if selection.interrupted:
             raise Interrupted(sanitation)
         return sanitation
 
     def allowed(self, graph: Graph, budget: Budget | None) -> int | None:
-        """Return the budget as a number of edges, or None if the method is to choose.
-
-        Raises:
-            InputError: the budget is malformed or too large, or the method can't choose one.
-        """
+        """Return the budget as a number of edges, or None if the method is to choose."""
         if budget is None and not self.chooses_budget:
             budget = DEFAULT
         if budget is None or is_auto(budget):
@@ -245,10 +227,8 @@ class Sanitizer(Configurable, ABC):
             return None
         allowed = edges_allowed(budget, graph.num_edges)
         if allowed > removable(graph) and not self.inserts:
-            raise InputError(
-                f"budget {budget} is {allowed:,} edges, but at most {removable(graph):,} of {graph.num_edges:,} can be "
-                "removed without isolating a node"
-            )
+            most = f"at most {removable(graph):,} of {graph.num_edges:,} can be removed without isolating a node"
+            raise InputError(f"budget {budget} is {allowed:,} edges, but {most}")
         return allowed
 
     @abstractmethod

@@ -1,19 +1,23 @@
-"""FocusedCleaner: bi-level structure learning, focused by victim detection."""
+"""FocusedCleaner: bi-level structure learning, focused by victim detection; and the link predictor alone."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from focusedcleaner.detectors import Detector, Victims, detector_of
+from focusedcleaner.detectors import Detector, LinkPred, Victims, View, detector_of, reduced_attributes
+from focusedcleaner.detectors.base import with_prefix
+from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
-from focusedcleaner.sanitizers.iterative import IterativeSanitizer, Journal, Round, SurrogateCleaning
-from focusedcleaner.surrogate import Implicit, InnerTraining, Smoother
+from focusedcleaner.sanitizers.iterative import Cleaning, IterativeSanitizer, Journal, round_seed
+from focusedcleaner.settings import bounded
+from focusedcleaner.surrogate import Implicit, InnerTraining, Smoother, Surrogate
 
 SINGLE_PRECISION_FROM = 300_000
 """Edges from which single precision is used: node matrices exceed the CPU caches, and memory bandwidth dominates."""
@@ -46,22 +50,16 @@ class FocusedCleaner(IterativeSanitizer):
     """
 
     detector: Detector | str = "classdiv"
-    eta: float = 1e-4
-    validation_weight: float | None = None
+    eta: float = bounded(1e-4, "[0, inf)")
+    validation_weight: float | None = bounded(None, "[0, 1]")
     normal_only: bool = True
-    victim_ends: int = 1
-    edges_per_round: int | None = None
+    victim_ends: int = bounded(1, "[1, 2]")
+    edges_per_round: int | None = bounded(None, "[1, inf)")
     inner: InnerTraining = field(default_factory=Implicit)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "detector", detector_of(self.detector))
-        if not self.eta >= 0:
-            raise InputError(f"eta must be 0 or above, not {self.eta:g}")
-        if self.validation_weight is not None and not 0 <= self.validation_weight <= 1:
-            raise InputError(f"validation_weight must lie between 0 and 1, not {self.validation_weight:g}")
-        if self.victim_ends not in (1, 2):
-            raise InputError(f"victim_ends must be 1 or 2, not {self.victim_ends}")
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -74,23 +72,56 @@ class FocusedCleaner(IterativeSanitizer):
         return _Cleaning(self, graph, budget, seed)
 
 
+class SurrogateCleaning(Cleaning):
+    """A cleaning that removes edges from the structure of a surrogate, which is retrained every round."""
+
+    def __init__(self, cleaner: Any, graph: Graph, budget: int, seed: int, dtype: torch.dtype = torch.float64) -> None:
+        super().__init__(cleaner, graph, budget, seed)
+        self.surrogate = Surrogate(graph, inner=cleaner.inner, dtype=dtype)
+        self.structure = self.surrogate.structure
+        self.reduced = reduced_attributes(graph, dtype=dtype)
+
+    def replay(self, journal: Journal) -> None:
+        # Updating the features after each round, not once at the end, reproduces them to the last digit.
+        for edges in journal.by_round("removed"):
+            self.surrogate.features.now()
+            self.structure.remove(torch.from_numpy(edges))
+
+    def view(self, logits: Tensor, journal: Journal) -> View:
+        """Return the input of a victim detector in this round."""
+        return View(self.structure, logits, self.reduced, round_seed(self.seed, journal.rounds))
+
+    def remove_first(self, order: Tensor, size: int) -> list[int]:
+        """Remove the first ``size`` edges in this order whose removal isolates no node; return them."""
+        degrees = self.structure.degrees.long().numpy()
+        edges = without_isolating(order.numpy(), self.graph.edges, degrees, size)
+        if edges:
+            self.structure.remove(torch.tensor(edges))
+        return edges
+
+    def class_evidence(self, edges: list[int], probabilities: Tensor) -> dict[str, list[Any]]:
+        """Return the surrogate's class probabilities at both endpoints of each edge."""
+        u, v = self.structure.ends[:, edges]
+        return {"classes_u": probabilities[u].tolist(), "classes_v": probabilities[v].tolist()}
+
+
 class _Cleaning(SurrogateCleaning):
     """The rounds of `FocusedCleaner` (Alg. 1)."""
 
     def __init__(self, cleaner: FocusedCleaner, graph: Graph, budget: int, seed: int) -> None:
         dtype = torch.float64 if graph.num_edges < SINGLE_PRECISION_FROM else torch.float32
-        super().__init__(graph, cleaner.inner, seed, dtype)
-        self.cleaner, self.budget = cleaner, budget
+        super().__init__(cleaner, graph, budget, seed, dtype)
         self.detector = detector_of(cleaner.detector)
         smooth = cleaner.eta > 0 and graph.attributes is not None
         self.smoother = Smoother(graph, self.surrogate.attributes) if smooth else None
         self.loss = OuterLoss(graph)
 
-    def round(self, journal: Journal, size: int) -> Round:
+    def round(self, journal: Journal, size: int) -> Journal:
         """Train the surrogate, detect victims, differentiate the outer loss, remove edges."""
         fitted = self.surrogate.fit(journal.memory.get("inner"))
-        memory = journal.memory_of("detector.") if journal.rounds else self.detector.begin(self.graph, self.seed)
-        victims = self.detector.victims(self.view(fitted.logits, journal), memory)
+        begun = with_prefix(journal.memory, "detector.")
+        state = begun if journal.rounds else self.detector.begin(self.graph, self.seed)
+        victims = self.detector.victims(self.view(fitted.logits, journal), state)
         weight = self._validation_weight(len(journal.removed))
         normal = victims.normal if self.cleaner.normal_only else torch.ones_like(victims.normal)
         logits_gradient, losses = self.loss.at(fitted.logits, normal, weight)
@@ -115,12 +146,13 @@ class _Cleaning(SurrogateCleaning):
             "victim_threshold": victims.threshold,
             "largest_gradient": float(gradient[edges[0]]) if edges else math.nan,
         }
-        kept = {f"detector.{key}": value for key, value in victims.memory.items()}
-        return Round(edges, gradient[edges].tolist(), evidence, trace, {"inner": fitted.solution.coordinates, **kept})
+        memory = {"inner": fitted.solution.coordinates}
+        memory |= {f"detector.{key}": value for key, value in victims.memory.items()}
+        return journal.plus(edges, gradient[edges].tolist(), evidence, trace, memory)
 
     def _validation_weight(self, removed: int) -> float:
         """Return λ (Eq. 6e: the two weights add up to 1); 0 without validation nodes."""
-        if not self.loss.validates:
+        if not len(self.loss.val):
             return 0.0
         fixed = self.cleaner.validation_weight
         return 1 - removed / self.budget if fixed is None else fixed
@@ -147,18 +179,9 @@ class OuterLoss:
         self.test = torch.tensor(graph.split.test)
         self.val_labels = torch.tensor(graph.labels[graph.split.val])
 
-    @property
-    def validates(self) -> bool:
-        """Whether there are validation nodes."""
-        return len(self.val) > 0
-
     def at(self, logits: Tensor, normal: Tensor, weight: float) -> tuple[Tensor, dict[str, float]]:
-        """Differentiate the loss over the normal nodes (N booleans), with λ = ``weight``.
-
-        Returns:
-            ∂loss/∂Z (N × C), and the mean cross-entropy over normal validation and test nodes with the accuracy on all
-            validation nodes.
-        """
+        """Return ∂loss/∂Z (N × C) over the normal nodes (N booleans), with λ = ``weight``; and the mean cross-entropy
+        of normal validation and test nodes with the accuracy on all validation nodes."""
         predicted = logits.argmax(1)
         gradient = torch.zeros_like(logits)
         trusted = normal[self.val]
@@ -167,7 +190,7 @@ class OuterLoss:
         )
         nodes = self.test[normal[self.test]]
         test_loss = _add_cross_entropy(gradient, logits, nodes, predicted[nodes], (1 - weight) / max(len(self.test), 1))
-        accuracy = (predicted[self.val] == self.val_labels).double().mean() if self.validates else math.nan
+        accuracy = (predicted[self.val] == self.val_labels).double().mean() if len(self.val) else math.nan
         parts = {"validation_loss": val_loss, "test_loss": test_loss, "validation_accuracy": float(accuracy)}
         return gradient, parts
 
@@ -180,3 +203,53 @@ def _add_cross_entropy(gradient: Tensor, logits: Tensor, nodes: Tensor, labels: 
     logs = torch.log_softmax(logits[nodes], 1)
     gradient[nodes] += weight * (logs.exp() - target)
     return float(-(logs * target).sum(1).mean())
+
+
+@dataclass(frozen=True)
+class UnlikelyLinks(IterativeSanitizer):
+    """Removes the edges to which the detector `LinkPred` assigns the lowest probability, without a meta-gradient:
+
+        score(u, v) = 1 − H₃(u, v),  H₃ = σ(H₂·H₂ᵀ),  H₂ = ReLU([Z | softmax(PCA(X)/T)]·w₁ + b₁)·w₂ + b₂  (Eq. 15).
+
+    Z = Â²XW* are the surrogate's logits; surrogate and link predictor are retrained every round. An ablation in Zhu,
+    Tong, Li, Luo, Zhou: "FocusedCleaner: Sanitizing Poisoned Graphs for Robust GNN-based Node Classification".
+
+    Args:
+        edges_per_round: edges removed between two trainings; None spends the budget in 80 rounds.
+        detector: the link predictor with its own settings.
+        inner: the inner training: `Implicit` or `Unrolled`.
+
+    >>> from focusedcleaner.datasets import synthetic
+    >>> sanitation = UnlikelyLinks().sanitize(synthetic(num_nodes=200, seed=0), budget=20)
+    >>> len(sanitation.evidence["link_probability"])
+    20
+    """
+
+    name: ClassVar[str] = "linkpred"
+
+    edges_per_round: int | None = bounded(None, "[1, inf)")
+    detector: LinkPred = field(default_factory=LinkPred)
+    inner: InnerTraining = field(default_factory=Implicit)
+
+    def begin(self, graph: Graph, budget: int, seed: int) -> _LinkCleaning:
+        return _LinkCleaning(self, graph, budget, seed)
+
+
+class _LinkCleaning(SurrogateCleaning):
+    """The rounds of `UnlikelyLinks`."""
+
+    def round(self, journal: Journal, size: int) -> Journal:
+        fitted = self.surrogate.fit(journal.memory.get("inner"))
+        view = self.view(fitted.logits, journal)
+        probabilities, _, weights = self.cleaner.detector.probabilities(view, with_prefix(journal.memory, "detector."))
+        remaining = self.structure.alive.nonzero().squeeze(1)
+        probability = torch.full((self.graph.num_edges,), torch.nan, dtype=torch.float64)
+        probability[remaining] = probabilities.double()
+        edges = self.remove_first(remaining[torch.sort(probability[remaining], stable=True).indices], size)
+        evidence = {
+            "link_probability": probability[edges].tolist(),
+            **self.class_evidence(edges, fitted.probabilities),
+        }
+        trace = {"mean_link_probability": float(probabilities.mean())}
+        memory = {"inner": fitted.solution.coordinates, **{f"detector.{key}": part for key, part in weights.items()}}
+        return journal.plus(edges, (1 - probability[edges]).tolist(), evidence, trace, memory)

@@ -9,12 +9,13 @@ import numpy as np
 import torch
 
 from focusedcleaner.edge_features.edge_selection import without_isolating
-from focusedcleaner.engine.mutable_edges import MutableEdges
+from focusedcleaner.engine.structure import MutableEdges
 from focusedcleaner.engine.top_pairs import Excluded, best_pairs
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph, IntArray, Split, no_pairs
 from focusedcleaner.sanitizers.focused import OuterLoss
-from focusedcleaner.sanitizers.iterative import Cleaning, IterativeSanitizer, Journal, Round
+from focusedcleaner.sanitizers.iterative import Cleaning, IterativeSanitizer, Journal
+from focusedcleaner.settings import bounded
 from focusedcleaner.surrogate import Implicit, InnerTraining, PairGradient, Surrogate
 
 
@@ -46,17 +47,12 @@ class Gasoline(IterativeSanitizer):
     name: ClassVar[str] = "gasoline"
     inserts: ClassVar[bool] = True
 
-    folds: int = 4
-    edges_per_round: int | None = None
+    folds: int = bounded(4, "[1, inf)")
+    edges_per_round: int | None = bounded(None, "[1, inf)")
     inner: InnerTraining = field(default_factory=Implicit)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.folds < 1:
-            raise InputError(f"folds must be 1 or above, not {self.folds}")
-
     def begin(self, graph: Graph, budget: int, seed: int) -> _Cleaning:
-        return _Cleaning(self, graph, seed)
+        return _Cleaning(self, graph, budget, seed)
 
 
 @dataclass(frozen=True)
@@ -85,8 +81,8 @@ class GasolineD(Gasoline):
 class _Cleaning(Cleaning):
     """The rounds of `Gasoline` and `GasolineD`: one surrogate per fold."""
 
-    def __init__(self, cleaner: Gasoline, graph: Graph, seed: int) -> None:
-        self.graph, self.inserts = graph, cleaner.inserts
+    def __init__(self, cleaner: Gasoline, graph: Graph, budget: int, seed: int) -> None:
+        super().__init__(cleaner, graph, budget, seed)
         graphs = [graph.with_split(split) for split in fold_splits(graph, cleaner.folds, seed)]
         self.surrogates = [Surrogate(part, inner=cleaner.inner) for part in graphs]
         self.losses = [OuterLoss(part) for part in graphs]
@@ -94,24 +90,24 @@ class _Cleaning(Cleaning):
 
     def replay(self, journal: Journal) -> None:
         # Updating the features after each round, not once at the end, reproduces them to the last digit.
-        for removed, added in zip(journal.removed_by_round(), journal.added_by_round(), strict=True):
+        for removed, added in zip(journal.by_round("removed"), journal.by_round("added"), strict=True):
             for surrogate in self.surrogates:
                 surrogate.features.now()
             self._flip([*self.graph.edges[removed].tolist(), *added.tolist()])
 
-    def round(self, journal: Journal, size: int) -> Round:
+    def round(self, journal: Journal, size: int) -> Journal:
         """Train the surrogates, differentiate the sum of their validation losses, flip pairs."""
         fits = [surrogate.fit(journal.memory.get(f"inner{k}")) for k, surrogate in enumerate(self.surrogates)]
         all_nodes = torch.ones(self.graph.num_nodes, dtype=torch.bool)
         losses = [loss.at(fitted.logits, all_nodes, 1.0) for loss, fitted in zip(self.losses, fits, strict=True)]
-        gradient = _sum(
-            [
-                surrogate.meta_gradient(fitted, logits_gradient)
-                for surrogate, fitted, (logits_gradient, _) in zip(self.surrogates, fits, losses, strict=True)
-            ]
-        )
+        gradients = [
+            surrogate.meta_gradient(fitted, logits_gradient)
+            for surrogate, fitted, (logits_gradient, _) in zip(self.surrogates, fits, losses, strict=True)
+        ]
+        left, right = (torch.cat([getattr(part, side) for part in gradients], 1) for side in ("left", "right"))
+        gradient = PairGradient(gradients[0].structure, left, right)  # the sum
         removable, removal_gain = self._removals(gradient, size)
-        pairs, insertion_gain = self._insertions(gradient, size if self.inserts else 0)
+        pairs, insertion_gain = self._insertions(gradient, size if self.cleaner.inserts else 0)
         # The largest of both kinds; of equal ones, removals first.
         best = np.argsort(-np.concatenate([removal_gain, insertion_gain]), kind="stable")[:size]
         first, second = best[best < len(removable)], best[best >= len(removable)] - len(removable)
@@ -127,7 +123,7 @@ class _Cleaning(Cleaning):
         }
         trace = {"added": len(journal.added) + len(added), **means}
         memory = {f"inner{k}": fitted.solution.coordinates for k, fitted in enumerate(fits)}
-        return Round(removed.tolist(), scores, evidence, trace, memory, added, insertion_gain[second].tolist())
+        return journal.plus(removed.tolist(), scores, evidence, trace, memory, added, insertion_gain[second].tolist())
 
     def _removals(self, gradient: PairGradient, size: int) -> tuple[IntArray, FloatArray]:
         """Return the original edges whose removal lowers the loss fastest, and their gradients."""
@@ -150,12 +146,6 @@ class _Cleaning(Cleaning):
         touched = sorted({node for pair in pairs for node in pair})
         for surrogate in self.surrogates:
             surrogate.move_to(self.current.structure(), touched)
-
-
-def _sum(gradients: list[PairGradient]) -> PairGradient:
-    """Add factored gradients over one structure, by concatenating the columns of their factors."""
-    left, right = (torch.cat([getattr(part, side) for part in gradients], 1) for side in ("left", "right"))
-    return PairGradient(gradients[0].structure, left, right)
 
 
 def fold_splits(graph: Graph, number: int, seed: int) -> list[Split]:

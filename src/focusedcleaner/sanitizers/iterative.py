@@ -5,49 +5,22 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from focusedcleaner.detectors import View, reduced_attributes
-from focusedcleaner.edge_features.edge_selection import without_isolating
-from focusedcleaner.errors import InputError
+from focusedcleaner.detectors.base import with_prefix
 from focusedcleaner.graph import Graph, IntArray
 from focusedcleaner.io.disk import Checkpoint
-from focusedcleaner.sanitizers.base import InterruptedSelection, Progress, Sanitizer, Selection, no_scores
-from focusedcleaner.surrogate import InnerTraining, Surrogate
+from focusedcleaner.sanitizers.base import Progress, Sanitizer, Selection, no_scores
 
 DEFAULT_ROUNDS = 80
 """Number of rounds in which the budget is spent if `edges_per_round` is not set."""
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Round:
-    """The result of one round."""
-
-    edges: list[int]
-    """Removed edges, as positions in the graph's edge list."""
-    scores: list[float]
-    evidence: Mapping[str, list[Any]]
-    """One list per kind of evidence, one entry per removed edge."""
-    trace: Mapping[str, float]
-    memory: Mapping[str, Tensor]
-    """Tensors for the next round: warm starts, detector state."""
-    added: list[list[int]] = field(default_factory=list)
-    """Inserted pairs."""
-    added_scores: list[float] = field(default_factory=list)
-
-    @property
-    def size(self) -> int:
-        """Number of edges changed."""
-        return len(self.edges) + len(self.added)
 
 
 @dataclass(frozen=True)
@@ -55,7 +28,7 @@ class Journal(Selection):
     """The edges selected in all completed rounds, and everything else that the next round depends on."""
 
     memory: Mapping[str, Tensor] = field(default_factory=dict)
-    """`Round.memory` of the last round."""
+    """Tensors for the next round: warm starts, detector state."""
 
     @property
     def rounds(self) -> int:
@@ -67,29 +40,33 @@ class Journal(Selection):
         """Number of edges changed so far."""
         return len(self.removed) + len(self.added)
 
-    def removed_by_round(self) -> list[IntArray]:
-        """Return the edges removed in each round."""
-        return np.split(self.removed, self.trace.get("removed", []))[:-1]
+    def by_round(self, name: str) -> list[IntArray]:
+        """Return the edges ``removed`` or, for methods whose trace counts them, the pairs ``added`` in each round."""
+        return np.split(getattr(self, name), self.trace.get(name, []))[:-1]
 
-    def added_by_round(self) -> list[IntArray]:
-        """Return the pairs inserted in each round, for methods whose trace counts them."""
-        return np.split(self.added, self.trace.get("added", []))[:-1]
+    def plus(
+        self,
+        edges: list[int],
+        scores: list[float],
+        evidence: Mapping[str, list[Any]],
+        trace: Mapping[str, float],
+        memory: Mapping[str, Tensor],
+        added: Sequence[list[int]] = (),
+        added_scores: Sequence[float] = (),
+    ) -> Journal:
+        """Return a new journal with one more round, so that an interruption never sees half a round.
 
-    def memory_of(self, prefix: str) -> dict[str, Tensor]:
-        """Return the memory under names with this prefix, without the prefix."""
-        return _with_prefix(self.memory, prefix)
-
-    def plus(self, done: Round) -> Journal:
-        """Return a new journal with one more round. An interruption never sees half a round."""
-        trace = {"round": self.rounds + 1, "removed": len(self.removed) + len(done.edges), **done.trace}
+        ``scores`` and each kind of evidence have one entry per removed edge, ``trace`` has one value per quantity.
+        """
+        trace = {"round": self.rounds + 1, "removed": len(self.removed) + len(edges), **trace}
         return Journal(
-            _joined(self.removed, done.edges).astype(np.int64),
-            _joined(self.scores, done.scores),
-            {name: _joined(self.evidence.get(name), values) for name, values in done.evidence.items()},
+            _joined(self.removed, edges).astype(np.int64),
+            _joined(self.scores, scores),
+            {name: _joined(self.evidence.get(name), values) for name, values in evidence.items()},
             {name: _joined(self.trace.get(name), [value]) for name, value in trace.items()},
-            _joined(self.added, done.added).astype(np.int64).reshape(-1, 2),
-            _joined(self.added_scores, done.added_scores),
-            memory=done.memory,
+            _joined(self.added, added).astype(np.int64).reshape(-1, 2),
+            _joined(self.added_scores, added_scores),
+            memory=memory,
         )
 
     def arrays(self) -> dict[str, Any]:
@@ -109,57 +86,27 @@ class Journal(Selection):
         return cls(
             arrays["removed"],
             arrays["scores"],
-            _with_prefix(arrays, "evidence."),
-            _with_prefix(arrays, "trace."),
+            with_prefix(arrays, "evidence."),
+            with_prefix(arrays, "trace."),
             arrays["added"],
             arrays["added_scores"],
-            memory={name: torch.from_numpy(array) for name, array in _with_prefix(arrays, "memory.").items()},
+            memory={name: torch.from_numpy(array) for name, array in with_prefix(arrays, "memory.").items()},
         )
 
 
 class Cleaning(ABC):
     """One sanitation in progress: holds the graph as it stands after the rounds so far."""
 
+    def __init__(self, cleaner: Any, graph: Graph, budget: int, seed: int) -> None:
+        self.cleaner, self.graph, self.budget, self.seed = cleaner, graph, budget, seed
+
     @abstractmethod
     def replay(self, journal: Journal) -> None:
         """Apply the rounds of an earlier, interrupted run to the graph."""
 
     @abstractmethod
-    def round(self, journal: Journal, size: int) -> Round:
-        """Choose the next edges, at most ``size``, and change the graph accordingly."""
-
-
-class SurrogateCleaning(Cleaning):
-    """A cleaning that removes edges from the structure of a surrogate, which is retrained every round."""
-
-    def __init__(self, graph: Graph, inner: InnerTraining, seed: int, dtype: torch.dtype = torch.float64) -> None:
-        self.graph, self.seed = graph, seed
-        self.surrogate = Surrogate(graph, inner=inner, dtype=dtype)
-        self.structure = self.surrogate.structure
-        self.reduced = reduced_attributes(graph, dtype=dtype)
-
-    def replay(self, journal: Journal) -> None:
-        # Updating the features after each round, not once at the end, reproduces them to the last digit.
-        for edges in journal.removed_by_round():
-            self.surrogate.features.now()
-            self.structure.remove(torch.from_numpy(edges))
-
-    def view(self, logits: Tensor, journal: Journal) -> View:
-        """Return the input of a victim detector in this round."""
-        return View(self.structure, logits, self.reduced, round_seed(self.seed, journal.rounds))
-
-    def remove_first(self, order: Tensor, size: int) -> list[int]:
-        """Remove the first ``size`` edges in this order whose removal isolates no node; return them."""
-        degrees = self.structure.degrees.long().numpy()
-        edges = without_isolating(order.numpy(), self.graph.edges, degrees, size)
-        if edges:
-            self.structure.remove(torch.tensor(edges))
-        return edges
-
-    def class_evidence(self, edges: list[int], probabilities: Tensor) -> dict[str, list[Any]]:
-        """Return the surrogate's class probabilities at both endpoints of each edge."""
-        u, v = self.structure.ends[:, edges]
-        return {"classes_u": probabilities[u].tolist(), "classes_v": probabilities[v].tolist()}
+    def round(self, journal: Journal, size: int) -> Journal:
+        """Change at most ``size`` edges of the graph; return the journal with this round."""
 
 
 class IterativeSanitizer(Sanitizer):
@@ -170,10 +117,6 @@ class IterativeSanitizer(Sanitizer):
     """
 
     edges_per_round: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.edges_per_round is not None and self.edges_per_round < 1:
-            raise InputError(f"edges_per_round must be 1 or above, not {self.edges_per_round}")
 
     @abstractmethod
     def begin(self, graph: Graph, budget: int, seed: int) -> Cleaning:
@@ -194,10 +137,10 @@ class IterativeSanitizer(Sanitizer):
             cleaning = self.begin(graph, budget, seed)
             cleaning.replay(journal)
             while journal.spent < budget:
-                done = cleaning.round(journal, min(per_round, budget - journal.spent))
-                if not done.size:
+                longer = cleaning.round(journal, min(per_round, budget - journal.spent))
+                if longer.spent == journal.spent:
                     break
-                journal = journal.plus(done)
+                journal = longer
                 if progress is not None:
                     progress(journal.spent, budget)
                 if saved.due:
@@ -205,17 +148,13 @@ class IterativeSanitizer(Sanitizer):
         except KeyboardInterrupt:
             if journal.rounds:
                 saved.save(journal.arrays())
-            raise InterruptedSelection(journal) from None
+            return replace(journal, interrupted=True)
         return journal
 
 
 def round_seed(seed: int, rounds: int) -> int:
     """Return a seed for the round that follows ``rounds`` others."""
     return int(np.random.SeedSequence([seed, rounds]).generate_state(1)[0])
-
-
-def _with_prefix(named: Mapping[str, T], prefix: str) -> dict[str, T]:
-    return {name.removeprefix(prefix): value for name, value in named.items() if name.startswith(prefix)}
 
 
 def _joined(old: NDArray[Any] | None, new: Sequence[Any]) -> NDArray[Any]:

@@ -16,9 +16,9 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from focusedcleaner.edge_features.class_agreement import attribute_cosines
 from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.engine.operators import Operator, attributes, propagation
-from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, IntArray
-from focusedcleaner.sanitizers.iterative import Cleaning, IterativeSanitizer, Journal, Round, round_seed
+from focusedcleaner.sanitizers.iterative import Cleaning, IterativeSanitizer, Journal, round_seed
+from focusedcleaner.settings import bounded
 
 
 @dataclass(frozen=True)
@@ -54,42 +54,33 @@ class MaskGVAE(IterativeSanitizer):
 
     name: ClassVar[str] = "maskgvae"
 
-    rounds: int = 2
-    clusters: int | None = None
-    orthogonality: float = 0.3
-    hidden: int = 64
-    latent: int = 16
-    rate: float = 1e-2
-    partition_epochs: int = 100
-    autoencoder_epochs: int = 20
-
-    def __post_init__(self) -> None:
-        sizes = self.rounds, self.hidden, self.latent, self.partition_epochs, self.autoencoder_epochs
-        if min(sizes) < 1 or not (self.rate > 0 and self.orthogonality >= 0):
-            raise InputError(
-                "Mask-GVAE's rounds, widths, epochs and rate must be positive, its orthogonality 0 or above"
-            )
-        if self.clusters is not None and self.clusters < 2:
-            raise InputError(f"clusters must be 2 or above, not {self.clusters}")
+    rounds: int = bounded(2, "[1, inf)")
+    clusters: int | None = bounded(None, "[2, inf)")
+    orthogonality: float = bounded(0.3, "[0, inf)")
+    hidden: int = bounded(64, "[1, inf)")
+    latent: int = bounded(16, "[1, inf)")
+    rate: float = bounded(1e-2, "(0, inf)")
+    partition_epochs: int = bounded(100, "[1, inf)")
+    autoencoder_epochs: int = bounded(20, "[1, inf)")
 
     def per_round(self, budget: int) -> int:
         return math.ceil(budget / self.rounds)
 
     def begin(self, graph: Graph, budget: int, seed: int) -> _Cleaning:
-        return _Cleaning(self, graph, seed)
+        return _Cleaning(self, graph, budget, seed)
 
 
 class _Cleaning(Cleaning):
     """The rounds of `MaskGVAE`."""
 
-    def __init__(self, cleaner: MaskGVAE, graph: Graph, seed: int) -> None:
-        self.cleaner, self.graph, self.seed = cleaner, graph, seed
+    def __init__(self, cleaner: MaskGVAE, graph: Graph, budget: int, seed: int) -> None:
+        super().__init__(cleaner, graph, budget, seed)
         self.remaining = np.ones(graph.num_edges, dtype=bool)
 
     def replay(self, journal: Journal) -> None:
         self.remaining[list(journal.removed)] = False
 
-    def round(self, journal: Journal, size: int) -> Round:
+    def round(self, journal: Journal, size: int) -> Journal:
         numbers = np.flatnonzero(self.remaining)
         edges = self.graph.edges[numbers]
         clusters, probability = self._clusters_and_probabilities(edges, round_seed(self.seed, journal.rounds))
@@ -104,7 +95,7 @@ class _Cleaning(Cleaning):
             "cluster_v": clusters[edges[chosen, 1]].tolist(),
         }
         trace = {"crossing": int(crosses.sum()), "clusters": len(np.unique(clusters))}
-        return Round(numbers[chosen].tolist(), scores[chosen].tolist(), evidence, trace, {})
+        return journal.plus(numbers[chosen].tolist(), scores[chosen].tolist(), evidence, trace, {})
 
     def _clusters_and_probabilities(self, edges: IntArray, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Train both networks; return the cluster of every node and the probability of every edge."""
@@ -155,14 +146,7 @@ class Encoder(nn.Module):
 
 
 class Partition(nn.Module):
-    """C = softmax(MLP(GCN(A, X))), trained with the relaxed normalized min-cut loss.
-
-    Args:
-        inputs: of the graph.
-        clusters: K.
-        hidden: width of the hidden layers.
-        orthogonality: the weight r of ‖(K/N)·CᵀC − I‖².
-    """
+    """C = softmax(MLP(GCN(A, X))), trained with the relaxed normalized min-cut loss of `MaskGVAE`."""
 
     def __init__(self, inputs: NetworkInputs, clusters: int, hidden: int, orthogonality: float) -> None:
         super().__init__()
@@ -190,14 +174,7 @@ class Partition(nn.Module):
 
 
 class Autoencoder(nn.Module):
-    """p = σ(w·(z_u ∘ z_v) + b), z ~ N(μ, σ²), trained to tell edges within clusters from edges between them.
-
-    Args:
-        inputs: of the graph.
-        within: for each edge, whether its endpoints are in one cluster.
-        hidden: width of the hidden layer.
-        latent: width of z.
-    """
+    """p = σ(w·(z_u ∘ z_v) + b), z ~ N(μ, σ²), trained to tell edges ``within`` clusters from edges between them."""
 
     def __init__(self, inputs: NetworkInputs, within: Tensor, hidden: int, latent: int) -> None:
         super().__init__()

@@ -1,16 +1,7 @@
 """The linear two-hop surrogate S = softmax(Â²XW), its inner training and its exact sparse meta-gradient."""
 
 from focusedcleaner.surrogate.inner import Implicit, InnerTraining, Unrolled
-from focusedcleaner.surrogate.metagradient import PairGradient
+from focusedcleaner.surrogate.metagradient import PairGradient, Smoother
 from focusedcleaner.surrogate.model import Fitted, Surrogate
-from focusedcleaner.surrogate.smoother import Smoother
 
-__all__ = [
-    "Fitted",
-    "Implicit",
-    "InnerTraining",
-    "PairGradient",
-    "Smoother",
-    "Surrogate",
-    "Unrolled",
-]
+__all__ = ["Fitted", "Implicit", "InnerTraining", "PairGradient", "Smoother", "Surrogate", "Unrolled"]

@@ -155,13 +155,7 @@ class TrainingFeatures:
     """H of a structure whose edges are removed over time; only rows near a removed edge are recomputed.
 
     The last digits of H and K depend on which removals lie between two calls of `now`. A run resumed from a checkpoint
-    repeats these calls and gets the same digits.
-
-    Args:
-        structure: its edges may be removed between two calls.
-        attributes: X.
-        train: the n training nodes.
-        form: "dual", "primal" or "sparse"; chosen by size if None.
+    repeats these calls and gets the same digits. The ``form`` is "dual", "primal" or "sparse"; chosen by size if None.
     """
 
     def __init__(self, structure: Structure, attributes: Attributes, train: Tensor, form: str | None = None) -> None:

@@ -1,20 +1,20 @@
 """Inner training: W* minimizes the cross-entropy on the training nodes (Eq. 6b); the outer loss is differentiated
 through it.
 
-Each training computes W*, and from ∂loss/∂W* the gradient ∂loss/∂H = Σ E·V^T with respect to the training features H,
-as a list of factors (E, P): E has a row per training node, P = X·V a row per node. `metagradient` turns them into
-gradients of edges. As in `features`, rows stand for classes: labels, errors and softmax are C × n.
+`fit` returns W*; it starts from the coordinates ``start`` if the training can use them. `feature_gradient` returns, for
+``outer`` = ∂loss/∂W* (F × C), the gradient ∂loss/∂H = Σ E·V^T with respect to the training features H, as a list of
+factors (E, P): E has a row per training node, P = X·V a row per node. `metagradient` turns them into edge gradients. As
+in `features`, rows stand for classes: labels, errors and softmax are C × n.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from focusedcleaner.errors import InputError
+from focusedcleaner.settings import Configurable, bounded
 from focusedcleaner.surrogate.features import Features, Preconditioner
 
 Factors = tuple[Tensor, Tensor | None]
@@ -32,37 +32,21 @@ class Solution:
     preconditioner: Preconditioner | None = None
 
 
-class InnerTraining(Protocol):
-    """An algorithm that finds W* and differentiates through it."""
-
-    def fit(self, features: Features, onehot: Tensor, start: Tensor | None) -> Solution:
-        """Train, from the coordinates ``start`` if the algorithm can use them."""
-        ...
-
-    def feature_gradient(self, features: Features, onehot: Tensor, solution: Solution, outer: Tensor) -> list[Factors]:
-        """Return ∂loss/∂H in factors (E, P), for ``outer`` = ∂loss/∂W*, F × C."""
-        ...
-
-
 def softmax_jvp(softmax: Tensor, direction: Tensor) -> Tensor:
     """Return the softmax Jacobian times y, column by column: S ∘ (y − S·y)."""
     return softmax * (direction - (softmax * direction).sum(0))
 
 
 @dataclass(frozen=True)
-class Unrolled:
+class Unrolled(Configurable):
     """T steps of gradient descent with momentum from W = 0, differentiated in reverse mode.
 
     v ← μ·v + ∇L(W), W ← W − ρ·v; the authors use T = 100, ρ = 0.1, μ = 0.9.
     """
 
-    steps: int = 100
-    rate: float = 0.1
-    momentum: float = 0.9
-
-    def __post_init__(self) -> None:
-        if self.steps < 1 or self.rate <= 0 or not 0 <= self.momentum < 1:
-            raise InputError("unrolled training needs steps ≥ 1, a rate > 0 and a momentum in [0, 1)")
+    steps: int = bounded(100, "[1, inf)")
+    rate: float = bounded(0.1, "(0, inf)")
+    momentum: float = bounded(0.9, "[0, 1)")
 
     def fit(self, features: Features, onehot: Tensor, start: Tensor | None) -> Solution:
         a = features.zeros(len(onehot))
@@ -99,7 +83,7 @@ class Unrolled:
 
 
 @dataclass(frozen=True)
-class Implicit:
+class Implicit(Configurable):
     """The optimum of cross-entropy + (ω/2)‖W‖², differentiated by the implicit function theorem.
 
     ω is ``weight_decay`` times the mean of ‖x_i‖², so the result does not depend on the scale of the attributes.
@@ -109,12 +93,8 @@ class Implicit:
     ``tolerance`` times that at W = 0; x is solved to the same relative accuracy.
     """
 
-    weight_decay: float = 3e-5
-    tolerance: float = 1e-3
-
-    def __post_init__(self) -> None:
-        if self.weight_decay <= 0 or self.tolerance <= 0:
-            raise InputError("implicit training needs a weight decay > 0 and a tolerance > 0")
+    weight_decay: float = bounded(3e-5, "(0, inf)")
+    tolerance: float = bounded(1e-3, "(0, inf)")
 
     def fit(self, features: Features, onehot: Tensor, start: Tensor | None) -> Solution:
         a = features.zeros(len(onehot)) if start is None else start
@@ -203,3 +183,6 @@ class Implicit:
             direction.mul_(length / before).add_(z)
             direction_logits.mul_(length / before).add_(z_logits)
         return x, x_logits
+
+
+InnerTraining = Implicit | Unrolled

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.graph import Graph, IntArray, Split
 from focusedcleaner.sanitizers.self_attack.attackers import ATTACKERS, attackers_by_name
-from focusedcleaner.sanitizers.self_attack.em import PlantedEdgeEM, rehearsal_split
+from focusedcleaner.sanitizers.self_attack.em import PlantedEdgeEM, correct_prior_shift, rehearsal_split
 
 
 def test_same_seed_same_posterior(poisoned: Graph) -> None:
@@ -61,3 +63,20 @@ def test_training_examples_come_from_the_rehearsal_split() -> None:
     assert (splits[0] == rehearsal_split(seen, 0).train).all()
     assert (em.rehearsal_extractor.split.train == splits[0]).all()
     assert em.extractor.split == seen.split
+
+
+@given(share=st.floats(0.02, 0.6), trained=st.floats(0.05, 0.6), seed=st.integers(0, 1000))
+@settings(max_examples=25, deadline=None)
+def test_priors_are_recovered_whatever_the_training_shares(share: float, trained: float, seed: int) -> None:
+    """Two normal distributions, and the Bayes classifier for other class shares."""
+    rng = np.random.default_rng(seed)
+    planted = rng.random(4000) < share
+    x = rng.normal(np.where(planted, 4.0, 0.0))
+    odds = trained / (1 - trained) * np.exp(4 * x - 8)
+    posterior, priors = correct_prior_shift(
+        np.stack([1 / (1 + odds), odds / (1 + odds)], axis=1), np.array([1 - trained, trained])
+    )
+    assert priors[1] == pytest.approx(planted.mean(), abs=0.03)
+    assert priors == pytest.approx(posterior.mean(axis=0), abs=1e-4)
+    exact = share * np.exp(4 * x - 8) / (share * np.exp(4 * x - 8) + 1 - share)
+    assert np.abs(posterior[:, 1] - exact).mean() < 0.03

@@ -7,19 +7,25 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from focusedcleaner import datasets
+from focusedcleaner.attacks import attack
+from focusedcleaner.datasets import synthetic
+from focusedcleaner.detectors.base import View
+from focusedcleaner.engine import Structure
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
 from focusedcleaner.sanitizers import Interrupted, SelfAttack, sanitizer
 from focusedcleaner.sanitizers.self_attack.attackers import ATTACKERS
 from focusedcleaner.sanitizers.self_attack.em import Posterior
-from focusedcleaner.sanitizers.self_attack.sanitizer import estimate_planted
+from focusedcleaner.sanitizers.self_attack.sanitizer import PlantedEdges, estimate_planted
 from focusedcleaner.scoring import score
 
 QUICK = {"rounds": 2, "trees": 10, "attackers": "dice,random"}
+SMALL = {"rounds": 2, "trees": 20, "attackers": "mettack"}
 
 
 def test_it_beats_agreement_on_mettack(clean: Graph, poisoned: Graph) -> None:
@@ -100,3 +106,27 @@ def test_wrong_settings_are_refused(wrong: dict[str, float]) -> None:
 def test_an_estimate_lies_in_its_interval(table: np.ndarray) -> None:
     found = estimate_planted(table.mean(axis=0), [Posterior(row, np.array([1.0, 0.0])) for row in table])
     assert 0 <= found.low <= found.number <= found.high <= 4 + 1e-9
+
+
+def test_the_focus_improves_focused_cleaner() -> None:
+    clean = synthetic(400, mean_degree=5.0, num_classes=3, homophily=0.9, attribute_signal=0.3, seed=2)
+    poisoned = attack("mettack").poison(clean, "10%").graph
+    focused = sanitizer("focused-self-attack", edges_per_round=10, **SMALL).sanitize(poisoned, 40)
+    unfocused = sanitizer("focused-none", edges_per_round=10).sanitize(poisoned, 40)
+    assert focused.method == "focused-self-attack"
+    hits = [score(done.removed, poisoned=poisoned, clean=clean).hits for done in (focused, unfocused)]
+    assert hits[0] > 1.2 * hits[1]
+
+
+def test_without_an_edge_above_the_threshold_the_top_tenth_is_the_focus(graph: Graph) -> None:
+    structure = Structure(graph)
+    view = View(structure, torch.zeros(graph.num_nodes, graph.num_classes), torch.zeros(graph.num_nodes, 1), 0)
+    unlikely = torch.linspace(0.0, 0.4, graph.num_edges, dtype=structure.dtype)
+    found = PlantedEdges().victims(view, {"planted": unlikely})
+    tenth = graph.edges[-(graph.num_edges // 10) :]
+    assert set(tenth.ravel().tolist()) <= set(torch.nonzero(found.mask).ravel().tolist())
+    assert found.threshold == pytest.approx(0.36)
+    likely = unlikely.clone()
+    likely[3] = 0.9
+    found = PlantedEdges().victims(view, {"planted": likely})
+    assert torch.nonzero(found.mask).ravel().tolist() == sorted(graph.edges[3].tolist())

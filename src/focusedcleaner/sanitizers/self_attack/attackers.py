@@ -10,10 +10,9 @@ import torch
 from torch import Tensor
 
 from focusedcleaner.attacks.base import Attack
-from focusedcleaner.attacks.dice import Dice
 from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.attacks.pgd import MinMax
-from focusedcleaner.attacks.random import RandomAttack
+from focusedcleaner.attacks.random import Dice, RandomAttack
 from focusedcleaner.attacks.rbcd import PRBCD
 from focusedcleaner.edge_features.class_agreement import attribute_cosines
 from focusedcleaner.edge_features.pair_features import clamped_log, row_dot
@@ -64,9 +63,6 @@ def simulate(attack: Attack, graph: Graph, budget: int, rng: np.random.Generator
         return no_pairs()
 
 
-# Meta-gradient attackers ---------------------------------------------------------------------------------------------
-
-
 def simulate_mettack(
     graph: Graph,
     budget: int,
@@ -79,14 +75,8 @@ def simulate_mettack(
 ) -> IntArray:
     """METTACK in a few large steps: after each meta-gradient, insert the best pairs, not too many at one node.
 
-    Args:
-        graph: with known or predicted labels.
-        budget: number of pairs.
-        rng: random generator.
-        inner: the inner training.
-        steps: the number of meta-gradients; None chooses by the graph's size.
-        oversampling: a step chooses among this many times as many pairs as it inserts.
-        stealthy: whether to weigh the gradient against the score that a filter would give the pair.
+    The number of ``steps`` is chosen by the graph's size if None. A step chooses among ``oversampling`` times as many
+    pairs as it inserts; if ``stealthy``, by the gradient weighed against the score that a filter would give the pair.
     """
     planted = no_pairs()
     poisoned, loss, classes = graph, None, np.empty(0)
@@ -103,18 +93,14 @@ def simulate_mettack(
         gradient = surrogate.meta_gradient(fitted, loss.signal(fitted.logits))
         pairs, values = _best_insertions(gradient, poisoned, oversampling * size, rng)
         if stealthy:
-            utility = np.log(np.maximum(values, MIN_GRADIENT)) - _filter_scores(graph, classes, pairs)
+            u, v = pairs.T
+            filter_scores = -clamped_log(row_dot(classes[u], classes[v])) - 8 * attribute_cosines(graph, pairs)
+            utility = np.log(np.maximum(values, MIN_GRADIENT)) - filter_scores
             pairs = pairs[np.argsort(-utility, kind="stable")]
         chosen = spread(pairs, size, max(2, size // 4))
         planted = np.concatenate([planted, chosen])
         poisoned = poisoned.with_edges(chosen)
     return planted
-
-
-def _filter_scores(graph: Graph, classes: FloatArray, pairs: IntArray) -> FloatArray:
-    """Score pairs as the agreement filter does: −log(p_u·p_v) − 8·cos(x_u, x_v)."""
-    u, v = pairs.T
-    return -clamped_log(row_dot(classes[u], classes[v])) - 8 * attribute_cosines(graph, pairs)
 
 
 def _best_insertions(
@@ -149,9 +135,6 @@ def _sample_pairs(graph: Graph, rng: np.random.Generator) -> IntArray:
     first[::2] = rng.choice(graph.split.train, len(first[::2]))
     pairs = np.sort(np.stack([first, rng.integers(0, graph.num_nodes, SAMPLED_PAIRS)], axis=1), axis=1)
     return np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0)
-
-
-# The targeted attacker -----------------------------------------------------------------------------------------------
 
 
 def simulate_targeted(graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
@@ -215,10 +198,7 @@ ATTACKERS: dict[str, Attacker] = {
 
 
 def attackers_by_name(names: str) -> dict[str, Attacker]:
-    """Return simulated attackers by name.
-
-    Args:
-        names: separated by commas.
+    """Return simulated attackers by their names, separated by commas.
 
     >>> list(attackers_by_name("dice, random"))
     ['dice', 'random']

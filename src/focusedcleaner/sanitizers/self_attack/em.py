@@ -13,7 +13,6 @@ from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.edge_features.extractor import EdgeFeatureExtractor, EdgeFeatures
 from focusedcleaner.graph import FloatArray, Graph, IntArray, Split
 from focusedcleaner.sanitizers.self_attack.attackers import Attacker
-from focusedcleaner.sanitizers.self_attack.prior_shift import correct_prior_shift
 
 SLOW_ATTACKERS = ("unrolled", "minmax")
 """Attackers simulated only in the last rounds if there are others: earlier rounds only decide what to remove."""
@@ -72,6 +71,34 @@ class PlantedEdgeClassifier:
         return Posterior(1 - posterior[:, 0], priors)
 
 
+def correct_prior_shift(probabilities: FloatArray, trained: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the corrected posterior p (M × K) and the class priors s (K): the fixed point of
+
+        p_k(x) ∝ (s_k/t_k)·p̂_k(x),  s_k = mean of p_k,
+
+    by expectation-maximization of s. Saerens, Latinne, Decaestecker: "Adjusting the Outputs of a Classifier to New a
+    Priori Probabilities: A Simple Procedure", Neural Computation 2002 (https://doi.org/10.1162/089976602753284446).
+
+    Args:
+        probabilities: p̂, M × K, of a classifier.
+        trained: t, the K class shares of its training set.
+
+    >>> confident = np.repeat([[0.99, 0.01], [0.02, 0.98]], [90, 10], axis=0)
+    >>> posterior, priors = correct_prior_shift(confident, np.array([0.5, 0.5]))
+    >>> priors.round(2)
+    array([0.92, 0.08])
+    """
+    ratio = probabilities / trained
+    priors = trained
+    for _ in range(500):
+        posterior = ratio * priors
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        previous, priors = priors, posterior.mean(axis=0)
+        if np.abs(priors - previous).max() < 1e-6:
+            break
+    return posterior, priors
+
+
 def mean_posterior(posteriors: list[Posterior]) -> FloatArray:
     """Return each edge's mean probability of being planted over the last `AVERAGED_ROUNDS` rounds."""
     mean: FloatArray = np.mean([posterior.planted for posterior in posteriors[-AVERAGED_ROUNDS:]], axis=0)
@@ -87,14 +114,8 @@ class PlantedEdgeEM:
     endpoints agree least in class and attributes.
 
     The simulated attackers work on another split (`rehearsal_split`). They plant at training nodes, where planted edges
-    that were not removed would be taught as genuine; on the other split there are none at these nodes.
-
-    Args:
-        graph: as the defender sees it.
-        attackers: by name.
-        rounds: number of rounds; `SLOW_ATTACKERS` take part in the last `AVERAGED_ROUNDS`.
-        trees: boosting iterations of the classifier.
-        seed: seed of all random draws.
+    that were not removed would be taught as genuine; on the other split there are none at these nodes. `SLOW_ATTACKERS`
+    take part in the last `AVERAGED_ROUNDS`. The classifier has ``trees`` boosting iterations.
     """
 
     def __init__(self, graph: Graph, attackers: Mapping[str, Attacker], *, rounds: int, trees: int, seed: int) -> None:
@@ -104,20 +125,13 @@ class PlantedEdgeEM:
         """Extracts the features of the graphs poisoned by simulated attackers."""
         self.features = self.extractor.extract(graph)
 
-    def run(self) -> FloatArray:
-        """Run all rounds; return the mean posterior of the last ones, E probabilities."""
+    def run(self) -> tuple[FloatArray, PlantedEdgeClassifier]:
+        """Run all rounds; return the mean posterior of the last ones, E probabilities, and the last classifier."""
         posteriors: list[Posterior] = []
         for number in range(self.rounds):
-            posteriors.append(self.round(number, posteriors[-1] if posteriors else None))
-        return mean_posterior(posteriors)
-
-    def fit_classifier(self) -> PlantedEdgeClassifier:
-        """Run all rounds; return the classifier of the last one."""
-        posterior = None
-        for number in range(self.rounds):
-            classifier = self.m_step(number, posterior)
-            posterior = classifier.posterior(self.features)
-        return classifier
+            classifier = self.m_step(number, posteriors[-1] if posteriors else None)
+            posteriors.append(classifier.posterior(self.features))
+        return mean_posterior(posteriors), classifier
 
     def initial_scores(self) -> FloatArray:
         """Return a rough suspicion score of every edge: disagreement in class and attributes."""
@@ -152,7 +166,10 @@ class PlantedEdgeEM:
         self, rest: Graph, budget: int, skipped: Collection[str], rng: np.random.Generator
     ) -> tuple[FloatArray, IntArray]:
         """Return the features of genuine and planted edges, and their classes: 0 genuine, k planted by attacker k."""
-        attacked = replace(rest, labels=self._predicted_labels(), split=self.rehearsal_extractor.split)
+        # Attackers know every label: the defender's labels, and predictions for all other nodes.
+        known, predicted = self.extractor.labels, self.features.classes.argmax(axis=1)
+        labels = np.where(known >= 0, known, predicted)
+        attacked = replace(rest, labels=labels, split=self.rehearsal_extractor.split)
         tables, classes = [], []
         for number, (name, attacker) in enumerate(self.attackers.items(), start=1):
             if name in skipped:
@@ -163,11 +180,6 @@ class PlantedEdgeEM:
             tables.append(self.rehearsal_extractor.extract(poisoned).table[rows])
             classes.append(edge_classes[rows])
         return np.concatenate(tables), np.concatenate(classes)
-
-    def _predicted_labels(self) -> IntArray:
-        """Return the known labels, and predictions for all other nodes: attackers know every label."""
-        predicted: IntArray = self.features.classes.argmax(axis=1)
-        return np.where(self.extractor.labels >= 0, self.extractor.labels, predicted)
 
     def _fit(self, table: FloatArray, classes: IntArray, number: int) -> PlantedEdgeClassifier:
         shares = np.bincount(classes, minlength=len(self.attackers) + 1) / len(classes)

@@ -1,26 +1,29 @@
-"""Self-attack: learns what planted edges look like by planting some, and estimates their number."""
+"""Self-attack: learns what planted edges look like by planting some. As a sanitizer, and as a victim detector."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+import torch
 
+from focusedcleaner.detectors import DETECTORS
+from focusedcleaner.detectors.base import Detector, Memory, Victims, View
 from focusedcleaner.edge_features.edge_selection import without_isolating
-from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph
 from focusedcleaner.io.disk import Checkpoint
 from focusedcleaner.registry import EdgeScorer
-from focusedcleaner.sanitizers.base import Estimate, InterruptedSelection, Progress, Sanitizer, Selection, no_scores
+from focusedcleaner.sanitizers.base import Estimate, Progress, Sanitizer, Selection, no_scores
 from focusedcleaner.sanitizers.self_attack.attackers import DEFAULT_ATTACKERS, attackers_by_name
 from focusedcleaner.sanitizers.self_attack.em import AVERAGED_ROUNDS, PlantedEdgeEM, Posterior, mean_posterior
+from focusedcleaner.settings import bounded
 
 _Z90 = 1.645
 """Half-width, in standard deviations, of an interval that holds 90 % of a normal distribution."""
+FALLBACK_SHARE = 0.1
+"""Share of the edges whose endpoints are victims if no edge is above the threshold."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +57,14 @@ class SelfAttack(Sanitizer):
 
     name: ClassVar[str] = "self-attack"
 
-    rounds: int = 7
+    rounds: int = bounded(7, "[1, inf)")
     attackers: str = DEFAULT_ATTACKERS
-    trees: int = 60
-    threshold: float = 0.15
+    trees: int = bounded(60, "[1, inf)")
+    threshold: float = bounded(0.15, "[0, 1]")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         attackers_by_name(self.attackers)
-        if min(self.rounds, self.trees) < 1 or not 0 <= self.threshold <= 1:
-            raise InputError("rounds and trees must be 1 or above, and threshold must lie between 0 and 1")
 
     @property
     def chooses_budget(self) -> bool:
@@ -72,26 +74,29 @@ class SelfAttack(Sanitizer):
         self, graph: Graph, budget: int | None, *, seed: int, progress: Progress | None, checkpoint: Path | None
     ) -> Selection:
         saved = Checkpoint(checkpoint, graph=graph.fingerprint(), budget=budget, seed=seed, settings=self.settings())
-        posteriors = _posteriors(saved.load())
+        done = saved.load()
+        posteriors = [Posterior(*part) for part in zip(done["planted"], done["shares"], strict=True)] if done else []
         total = graph.num_edges if budget is None else budget
         em: PlantedEdgeEM | None = None
+        interrupted = False
         try:
             em = self._em(graph, seed)
             while len(posteriors) < self.rounds:
                 posteriors = [*posteriors, em.round(len(posteriors), posteriors[-1] if posteriors else None)]
-                saved.save(_arrays(posteriors))
+                planted = np.array([posterior.planted for posterior in posteriors])
+                saved.save({"planted": planted, "shares": np.array([posterior.priors for posterior in posteriors])})
                 if progress is not None:
                     progress(total * len(posteriors) // self.rounds, total)
         except KeyboardInterrupt:
-            if em is None or not posteriors:
-                raise InterruptedSelection(Selection(np.empty(0, dtype=np.int64), no_scores())) from None
-            raise InterruptedSelection(self._selection(em, posteriors, budget)) from None
-        return self._selection(em, posteriors, budget)
+            interrupted = True
+        if em is None or not posteriors:
+            return Selection(np.empty(0, dtype=np.int64), no_scores(), interrupted=True)
+        return replace(self._selection(em, posteriors, budget), interrupted=interrupted)
 
     def edge_scorer(self, graph: Graph, *, seed: int = 0) -> EdgeScorer:
         """Return the last round's classifier, trained on ``graph``, as a scorer of graphs over the same nodes."""
         em = self._em(graph, seed)
-        classifier = em.fit_classifier()
+        _, classifier = em.run()
 
         def score(trial: Graph) -> FloatArray:
             return classifier.posterior(em.extractor.extract(trial)).planted
@@ -128,27 +133,52 @@ class SelfAttack(Sanitizer):
         return Selection(removed, planted[removed], evidence, trace, estimate=estimate)
 
 
-def estimate_planted(planted: FloatArray, posteriors: list[Posterior]) -> Estimate:
-    """Estimate the number of planted edges.
+@dataclass(frozen=True)
+class PlantedEdges(Detector):
+    """Victims are the endpoints of remaining edges whose posterior probability q of being planted exceeds a threshold:
 
-    The interval adds the variance of the posterior to the variance between rounds.
+        score(i) = max over edges (i, j) of q(i, j).
+
+    If no remaining edge exceeds it, the threshold is lowered to the top tenth of the edges. q is that of
+    `focusedcleaner.sanitizers.SelfAttack`, computed once, before the first round.
+
+    Args:
+        rounds: EM rounds; q is the mean of the last three.
+        trees: boosting iterations of the classifier.
+        attackers: names of the simulated attackers, separated by commas.
+        threshold: on q.
     """
+
+    name: ClassVar[str] = "self-attack"
+
+    rounds: int = bounded(7, "[1, inf)")
+    trees: int = bounded(60, "[1, inf)")
+    attackers: str = DEFAULT_ATTACKERS
+    threshold: float = bounded(0.5, "[0, 1]")
+
+    def begin(self, graph: Graph, seed: int) -> Memory:
+        attackers = attackers_by_name(self.attackers)
+        planted, _ = PlantedEdgeEM(graph, attackers, rounds=self.rounds, trees=self.trees, seed=seed).run()
+        return {"planted": torch.from_numpy(planted)}
+
+    def victims(self, view: View, memory: Memory) -> Victims:
+        structure = view.structure
+        planted = torch.where(structure.alive, memory["planted"].to(structure.dtype), 0.0)
+        score = torch.zeros(structure.num_nodes, dtype=structure.dtype)
+        for ends in structure.ends:
+            score.scatter_reduce_(0, ends, planted, "amax")
+        threshold = score.new_tensor(self.threshold)
+        if not (score > threshold).any():
+            threshold = torch.quantile(planted[structure.alive], 1 - FALLBACK_SHARE)
+        return Victims.above(score, threshold, memory)
+
+
+DETECTORS[PlantedEdges.name] = PlantedEdges
+
+
+def estimate_planted(planted: FloatArray, posteriors: list[Posterior]) -> Estimate:
+    """Estimate the number of planted edges; the interval adds the posterior's variance to that between rounds."""
     number = float(planted.sum())
     variance = float((planted * (1 - planted)).sum()) + float(np.var([posterior.expected for posterior in posteriors]))
     half = _Z90 * variance**0.5
     return Estimate(number, max(number - half, 0.0), min(number + half, float(len(planted))))
-
-
-def _arrays(posteriors: list[Posterior]) -> dict[str, NDArray[Any]]:
-    """Return the posteriors as named arrays, for a checkpoint."""
-    return {
-        "planted": np.array([posterior.planted for posterior in posteriors]),
-        "shares": np.array([posterior.priors for posterior in posteriors]),
-    }
-
-
-def _posteriors(arrays: Mapping[str, NDArray[Any]]) -> list[Posterior]:
-    """Restore the posteriors from `_arrays`; an empty mapping gives none."""
-    if not arrays:
-        return []
-    return [Posterior(planted, priors) for planted, priors in zip(arrays["planted"], arrays["shares"], strict=True)]
