@@ -1,8 +1,8 @@
 """``python -m benchmarks.hops``: the way of one `sanitize` command through the modules, for docs/architecture.md.
 
 A hop is a distinct pair of modules of which one calls a function of the other. Calls into plain values (graph,
-settings, budget, errors, formatting) and the templates of the report do not count. A back-and-forth is a pair with calls
-both ways.
+settings, budget, errors, formatting) and the templates of the report do not count. A back-and-forth is a pair with
+calls both ways.
 """
 
 from __future__ import annotations

@@ -99,19 +99,3 @@ def test_settings_and_progress(attack: RandomAttack) -> None:
     attack.poison(synthetic(100, seed=0), 10, progress=lambda done, of: calls.append((done, of)))
     assert calls[-1] == (10, 10)
     assert attack.settings() == {"kind": type(attack).__name__, "share_removed": attack.share_removed}
-
-
-def test_dice_deletes_within_and_inserts_between_classes() -> None:
-    graph = synthetic(300, seed=3)
-    assert graph.labels is not None
-    poisoning = Dice().poison(graph, 0.3, seed=1)
-    assert (np.diff(graph.labels[poisoning.added], axis=1) != 0).all()
-    assert (np.diff(graph.labels[poisoning.removed], axis=1) == 0).all()
-
-
-def test_dice_leaves_nodes_of_unknown_class_alone() -> None:
-    graph = synthetic(300, seed=3).without_test_labels()
-    assert graph.labels is not None
-    poisoning = Dice(0.1).poison(graph, 20, seed=1)
-    assert (graph.labels[poisoning.added] >= 0).all()
-    assert (graph.labels[poisoning.removed] >= 0).all()

@@ -10,14 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from focusedcleaner.attacks import Dice
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.edge_features.class_agreement import attribute_cosines
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
-from focusedcleaner.sanitizers import SVD, Agreement, Cosine, Jaccard, RandomEdges, sanitizer
+from focusedcleaner.sanitizers import Cosine, Jaccard, RandomEdges, sanitizer
 from focusedcleaner.sanitizers.filters import Filter
-from focusedcleaner.scoring import score
 from tests.strategies import labelled_graphs
 
 
@@ -93,67 +91,3 @@ def test_random_edges_depend_on_the_seed(poisoned: Graph) -> None:
     one, same, other = (sanitizer("random").sanitize(poisoned, 40, seed=seed).removed.tolist() for seed in (1, 1, 2))
     assert one == same
     assert sorted(one) != sorted(other)
-
-
-def test_agreement_matches_its_formula(graph: Graph) -> None:
-    found = Agreement(repeats=0, cosine_weight=3.0).sanitize(graph, 30)
-    evidence = found.evidence
-    agreement = (evidence["classes_u"] * evidence["classes_v"]).sum(1)
-    assert evidence["class_agreement"] == pytest.approx(agreement)
-    expected = -np.log(np.maximum(agreement, 1e-12)) - 3.0 * evidence["attribute_similarity"]
-    assert found.scores == pytest.approx(expected)
-    assert (np.diff(found.scores) <= 0).all()
-
-
-def test_agreement_with_two_classes_missing_classes_and_no_attributes() -> None:
-    two = synthetic(num_nodes=200, num_classes=2, homophily=0.9, attribute_signal=0.4, seed=2)
-    poisoned = Dice(share_removed=0.0).poison(two, 0.15, seed=0).graph
-    for graph in (poisoned, replace(poisoned, class_names=("a", "b", "never seen"))):
-        found = Agreement().sanitize(graph, 30)
-        assert score(found.removed, poisoned=poisoned, clean=two).hits > 10
-        assert found.evidence["classes_u"].sum(1) == pytest.approx(1.0)
-    bare = replace(poisoned, attributes=None)
-    assert Agreement(cosine_weight=8.0).sanitize(bare, 30).scores == pytest.approx(
-        Agreement(cosine_weight=0.0).sanitize(bare, 30).scores
-    )
-
-
-def test_a_regression_that_does_not_converge_is_accepted(graph: Graph) -> None:
-    assert len(Agreement(inverse_decay=1e9).sanitize(graph, 10).removed) == 10
-
-
-def test_leaving_edges_out_changes_the_next_pass(graph: Graph) -> None:
-    once, again = (scores_of(Agreement(repeats=repeats), graph) for repeats in (0, 3))
-    assert not np.allclose(once, again)
-    assert scores_of(Agreement(repeats=3, left_out=0.0), graph) == pytest.approx(once)
-
-
-@pytest.mark.parametrize("size", [100, 530])
-def test_svd_matches_the_dense_one_at_the_edges(size: int) -> None:
-    graph = synthetic(num_nodes=size, num_classes=4, mean_degree=6, seed=3).largest_component()
-    u, v = graph.edges.T
-    loops = graph.adjacency().toarray() + np.eye(graph.num_nodes)
-    scale = loops.sum(1) ** -0.5
-    plain, normalized = (
-        np.linalg.svd(dense) for dense in (graph.adjacency().toarray(), scale[:, None] * loops * scale)
-    )
-    for rank in (1, 5, 20):
-        expected = low_rank(*plain, rank)[0][u, v]
-        found = SVD(rank=rank, normalized=False).score_edges(graph, 0).evidence["low_rank_weight"]
-        assert found == pytest.approx(expected, abs=1e-8)
-        weights, lengths = low_rank(*normalized, rank)
-        found = SVD(rank=rank).score_edges(graph, 0).evidence["low_rank_weight"]
-        assert found == pytest.approx(weights[u, v] / (lengths[u] * lengths[v]), abs=1e-6)
-
-
-def low_rank(left: np.ndarray, values: np.ndarray, right: np.ndarray, rank: int) -> tuple[np.ndarray, np.ndarray]:
-    """The approximation of that rank, and the square roots of the diagonal that it has with positive signs."""
-    assert values[rank - 1] - values[rank] > 1e-9, "the approximation is not unique"
-    scaled = left[:, :rank] * values[:rank]
-    return scaled @ right[:rank], np.sqrt(np.einsum("ik,ik->i", scaled, left[:, :rank]))
-
-
-def test_svd_of_full_rank_reproduces_every_edge() -> None:
-    graph = synthetic(num_nodes=40, seed=1)
-    weights = SVD(rank=1000, normalized=False).score_edges(graph, 0).evidence["low_rank_weight"]
-    assert weights == pytest.approx(np.ones(graph.num_edges))

@@ -11,16 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from focusedcleaner.datasets import synthetic
-from focusedcleaner.detectors import ClassDiv, LinkPred, NoDetector, View, reduced_attributes
-from focusedcleaner.edge_features.edge_selection import without_isolating
+from focusedcleaner.detectors import ClassDiv, LinkPred, NoDetector
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
-from focusedcleaner.sanitizers import FocusedCleaner, UnlikelyLinks
+from focusedcleaner.sanitizers import FocusedCleaner
 from focusedcleaner.sanitizers.base import removable
 from focusedcleaner.sanitizers.focused import OuterLoss
-from focusedcleaner.sanitizers.iterative import round_seed
 from focusedcleaner.scoring import score
-from focusedcleaner.surrogate import Implicit, Surrogate, Unrolled
+from focusedcleaner.surrogate import Implicit, Unrolled
 from tests.strategies import labelled_graphs
 
 FAST = {"classdiv": ClassDiv(first_epochs=5, epochs=1), "linkpred": LinkPred(first_epochs=5, epochs=1)}
@@ -202,18 +200,3 @@ def test_settings_are_checked(settings: dict[str, float | str]) -> None:
 
 def test_names() -> None:
     assert [FocusedCleaner(d).name for d in ("classdiv", "linkpred", NoDetector())] == ["cld", "lp", "focused-none"]
-
-
-def test_removed_edges_have_the_lowest_probabilities_of_the_detector() -> None:
-    graph = synthetic(num_nodes=120, num_classes=3, num_attributes=30, seed=7)
-    detector = LinkPred(first_epochs=20)
-    found = UnlikelyLinks(edges_per_round=30, detector=detector).sanitize(graph, 30, seed=2)
-    seen = graph.without_test_labels()
-    surrogate = Surrogate(seen)
-    reduced = reduced_attributes(seen, dtype=torch.float64)
-    view = View(surrogate.structure, surrogate.fit().logits, reduced, round_seed(2, 0))
-    likely, _, _ = detector.probabilities(view, {})
-    order = np.argsort(likely.numpy(), kind="stable")
-    expected = without_isolating(order, graph.edges, graph.degrees, 30)
-    assert found.removed.tolist() == graph.edges[expected].tolist()
-    assert found.scores == pytest.approx(1 - found.evidence["link_probability"])

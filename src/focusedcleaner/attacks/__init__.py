@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from focusedcleaner.attacks.adaptive import Adaptive
 from focusedcleaner.attacks.base import Attack, Interrupted, Poisoning
+from focusedcleaner.attacks.dice import Dice
 from focusedcleaner.attacks.mettack import Mettack, Regularized
 from focusedcleaner.attacks.nettack import Nettack
 from focusedcleaner.attacks.pgd import PGD, MinMax
-from focusedcleaner.attacks.random import Dice, RandomAttack
+from focusedcleaner.attacks.random import RandomAttack
 from focusedcleaner.attacks.rbcd import GRBCD, PRBCD
 from focusedcleaner.registry import ATTACKS, Method
 from focusedcleaner.surrogate import Unrolled

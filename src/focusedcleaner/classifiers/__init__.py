@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from focusedcleaner.classifiers.air import Air
 from focusedcleaner.classifiers.base import Classifier
-from focusedcleaner.classifiers.baselines import GCN, MLP, SGC
+from focusedcleaner.classifiers.elastic import Elastic
+from focusedcleaner.classifiers.gcn import GCN
 from focusedcleaner.classifiers.gnnguard import GNNGuard
 from focusedcleaner.classifiers.median import Median
+from focusedcleaner.classifiers.mlp import MLP
 from focusedcleaner.classifiers.prognn import ProGNN
-from focusedcleaner.classifiers.proximal import Air, Elastic
 from focusedcleaner.classifiers.rgcn import RGCN
+from focusedcleaner.classifiers.sgc import SGC
 from focusedcleaner.classifiers.simpgcn import SimPGCN
 from focusedcleaner.registry import CLASSIFIERS, Method
 

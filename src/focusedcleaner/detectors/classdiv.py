@@ -11,7 +11,7 @@ from torch import Tensor
 
 from focusedcleaner.detectors import mlp
 from focusedcleaner.detectors.base import Detector, Memory, Victims, View
-from focusedcleaner.edge_features.class_agreement import divergences
+from focusedcleaner.edge_features.divergences import divergences
 from focusedcleaner.settings import bounded
 from focusedcleaner.surrogate.inner import softmax_jvp
 

@@ -1,4 +1,4 @@
-"""How similar the two ends of an edge are in attributes and predicted classes, and how classes differ at a node."""
+"""How well the two ends of an edge agree in attributes and predicted classes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
-import torch
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from torch import Tensor
 
 from focusedcleaner.edge_features.edge_selection import rank_by_score
-from focusedcleaner.engine import Structure
 from focusedcleaner.engine.sparse import row_norms, row_products, unit_rows
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 
@@ -102,32 +99,3 @@ def _averaging(graph: Graph, weights: FloatArray) -> sp.csr_array:
     matrix = sp.coo_array((np.concatenate([weights, weights]), places), shape=shape).tocsr()
     matrix = matrix + sp.eye_array(graph.num_nodes, format="csr")
     return sp.csr_array(sp.diags_array(1 / matrix.sum(axis=1)) @ matrix)
-
-
-def divergences(structure: Structure, distributions: Tensor) -> Tensor:
-    """Return how much class distributions S (N × C) differ in each node's neighbourhood: prox₁, prox₂ (Eq. 9–10) and
-    Div_JS, N × 3, in linear time.
-
-    With h_i = Σ_c S_ic log S_ic the sums over pairs of neighbours factorize, so that the N × N matrix of pairwise
-    divergences (Eq. 8) is never formed:
-
-    - prox₁(i) = mean over neighbours j of KL(S_i ‖ S_j) = h_i − S_i·(A log S)_i/d_i,
-    - prox₂(i) = mean over ordered pairs of neighbours of KL(S_j ‖ S_k)
-      = (d_i (A h)_i − (A S)_i·(A log S)_i)/(d_i (d_i − 1)), and 0 for d_i < 2,
-    - Div_JS(i) = H(mean of the neighbours' S) − mean of the neighbours' H.
-
-    The row of an isolated node is 0.
-    """
-    logs = distributions.clamp_min(torch.finfo(distributions.dtype).tiny).log()
-    negentropy = (distributions * logs).sum(1, keepdim=True)
-    columns = distributions.shape[1]
-    sums = structure.neighbour_sum(torch.cat([distributions, logs, negentropy], 1))
-    s_sum, log_sum, h_sum = sums[:, :columns], sums[:, columns:-1], sums[:, -1]
-    degrees = structure.degrees
-    d = degrees.clamp_min(1)
-    prox1 = negentropy.squeeze(1) - (distributions * log_sum).sum(1) / d
-    prox2 = (degrees * h_sum - (s_sum * log_sum).sum(1)) / (d * (degrees - 1).clamp_min(1))
-    mean = s_sum / d.unsqueeze(1)
-    js = torch.special.entr(mean).sum(1) + h_sum / d
-    result = torch.stack([prox1, torch.where(degrees > 1, prox2, 0.0), js], 1)
-    return torch.where(degrees.unsqueeze(1) > 0, result, 0.0).clamp_min(0.0)

@@ -11,7 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from focusedcleaner.edge_features.class_agreement import class_agreement, divergences, with_known_labels
+from focusedcleaner.edge_features.class_agreement import class_agreement, with_known_labels
+from focusedcleaner.edge_features.divergences import divergences
 from focusedcleaner.edge_features.pair_features import clamped_log, labelled_ends, min_and_max, row_dot
 from focusedcleaner.engine import Structure
 from focusedcleaner.engine.sparse import batches, row_products, unit_rows

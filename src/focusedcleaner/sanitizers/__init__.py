@@ -8,12 +8,15 @@ from focusedcleaner.detectors import ClassDiv, Detector, Ensemble, LinkPred, NoD
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.registry import SANITIZERS, Method
+from focusedcleaner.sanitizers.agreement import Agreement
 from focusedcleaner.sanitizers.base import Interrupted, Sanitation, Sanitizer, Selection
-from focusedcleaner.sanitizers.filters import SVD, Agreement, Cosine, EdgeScores, Filter, Jaccard, RandomEdges
-from focusedcleaner.sanitizers.focused import FocusedCleaner, UnlikelyLinks
+from focusedcleaner.sanitizers.filters import Cosine, EdgeScores, Filter, Jaccard, RandomEdges
+from focusedcleaner.sanitizers.focused import FocusedCleaner
 from focusedcleaner.sanitizers.gasoline import Gasoline, GasolineD
+from focusedcleaner.sanitizers.linkpred import UnlikelyLinks
 from focusedcleaner.sanitizers.maskgvae import MaskGVAE
 from focusedcleaner.sanitizers.self_attack import PlantedEdges, SelfAttack
+from focusedcleaner.sanitizers.svd import SVD
 from focusedcleaner.surrogate import Implicit, Unrolled
 
 __all__ = [

@@ -1,23 +1,21 @@
-"""Filters: sanitizers that score every edge once and remove those with the highest scores."""
+"""Filters: sanitizers that score every edge once; the contract, the similarity filters and the random control."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
-from focusedcleaner.edge_features.class_agreement import attribute_cosines, class_agreement
+from focusedcleaner.edge_features.class_agreement import attribute_cosines
 from focusedcleaner.edge_features.edge_selection import rank_by_score, without_isolating
-from focusedcleaner.engine.operators import scaled_adjacency
-from focusedcleaner.engine.sparse import leading_eigenpairs, row_products
+from focusedcleaner.engine.sparse import row_products
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph
 from focusedcleaner.registry import EdgeScorer
 from focusedcleaner.sanitizers.base import Columns, Progress, Sanitizer, Selection
-from focusedcleaner.settings import bounded
 
 
 @dataclass(frozen=True)
@@ -156,83 +154,6 @@ class Cosine(SimilarityFilter):
 
     def similarities(self, graph: Graph) -> FloatArray:
         return attribute_cosines(graph, graph.edges)
-
-
-@dataclass(frozen=True)
-class Agreement(Filter):
-    """Removes the edges whose endpoints agree least in class and attributes:
-
-        score(u, v) = −log(p_u·p_v) − w·cos(x_u, x_v),  p = softmax([x | P²x]·W + b),  P = D⁻¹(A + I).
-
-    W is a logistic regression on the labelled nodes (training and validation); for these, p is the one-hot label. The
-    edges with the highest scores are then left out of P, and the scores are computed again. Without attributes, X is
-    the identity and w is 0.
-
-    Not from a paper: a simple filter that FocusedCleaner has to beat. The concatenation of own and averaged attributes
-    is from Hamilton, Ying, Leskovec: "Inductive Representation Learning on Large Graphs", NeurIPS 2017.
-
-    Args:
-        cosine_weight: w.
-        left_out: share of the edges left out of P after the first pass.
-        repeats: number of further passes.
-        inverse_decay: the regression's C; attributes are scaled to length 1.
-
-    >>> from focusedcleaner.datasets import synthetic
-    >>> sanitation = Agreement().sanitize(synthetic(num_nodes=200, seed=0), budget=20)
-    >>> sanitation.evidence["class_agreement"].max() < 0.5
-    np.True_
-    """
-
-    name: ClassVar[str] = "agreement"
-
-    cosine_weight: float = bounded(8.0, "[0, inf)")
-    left_out: float = bounded(0.15, "[0, 1]")
-    repeats: int = bounded(3, "[0, inf)")
-    inverse_decay: float = bounded(10.0, "(0, inf)")
-
-    def score_edges(self, graph: Graph, seed: int) -> EdgeScores:
-        scores, same_class, classes = class_agreement(graph, **asdict(self), seed=seed)
-        u, v = graph.edges.T
-        return EdgeScores(scores, {"class_agreement": same_class, "classes_u": classes[u], "classes_v": classes[v]})
-
-
-@dataclass(frozen=True)
-class SVD(Filter):
-    """Removes the edges with the smallest weight in the best rank-r approximation of the adjacency matrix:
-
-        M ≈ U_r Σ_r V_rᵀ = M_r,  score(u, v) = −(M_r)_uv / √((|M|_r)_uu·(|M|_r)_vv),  M = D^-½(A + I)D^-½.
-
-    M is symmetric, so its singular vectors are eigenvectors: (M_r)_uv = Σ_k λ_k·q_uk·q_vk over the r eigenvalues of
-    largest modulus, computed at the edges only; |M|_r is the same with |λ_k|. The paper has M = A without denominator,
-    and replaces A by M_r; here M_r only decides which edges are removed.
-
-    Entezari, Al-Sayouri, Darvishzadeh, Papalexakis: "All You Need Is Low (Rank): Defending Against Adversarial Attacks
-    on Graphs", WSDM 2020 (https://doi.org/10.1145/3336191.3371789).
-
-    Args:
-        rank: r; at most N.
-        normalized: whether M is the normalized matrix, with the denominator; False is the paper's M = A.
-
-    >>> from focusedcleaner.datasets import synthetic
-    >>> sanitation = SVD(rank=5).sanitize(synthetic(num_nodes=200, seed=0), budget=20)
-    >>> (sanitation.scores == -sanitation.evidence["low_rank_weight"]).all()
-    np.True_
-    """
-
-    name: ClassVar[str] = "svd"
-
-    rank: int = bounded(30, "[1, inf)")
-    normalized: bool = True
-
-    def score_edges(self, graph: Graph, seed: int) -> EdgeScores:
-        matrix = scaled_adjacency(graph) if self.normalized else graph.adjacency()
-        values, vectors = leading_eigenpairs(matrix, min(self.rank, graph.num_nodes))
-        u, v = graph.edges.T
-        weights = (vectors[u] * values * vectors[v]).sum(axis=1)
-        if self.normalized:
-            lengths = np.sqrt((np.square(vectors) * np.abs(values)).sum(axis=1))
-            weights = weights / np.maximum(lengths[u] * lengths[v], 1e-12)
-        return EdgeScores(-weights, {"low_rank_weight": weights})
 
 
 @dataclass(frozen=True)

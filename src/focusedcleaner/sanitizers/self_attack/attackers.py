@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 
 from focusedcleaner.attacks.base import Attack
+from focusedcleaner.attacks.dice import Dice
 from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.attacks.pgd import MinMax
-from focusedcleaner.attacks.random import Dice, RandomAttack
+from focusedcleaner.attacks.random import RandomAttack
 from focusedcleaner.attacks.rbcd import PRBCD
 from focusedcleaner.edge_features.class_agreement import attribute_cosines
 from focusedcleaner.edge_features.pair_features import clamped_log, row_dot
