@@ -27,6 +27,8 @@ from focusedcleaner.scoring import score
 from focusedcleaner.surrogate import Implicit, Surrogate
 from tests.strategies import labelled_graphs
 
+pytestmark = pytest.mark.slow
+
 QUICK = Adaptive(steps=2, pool=6, learns=1, rounds=1, trees=5, attackers="dice,random")
 
 

@@ -20,6 +20,8 @@ from focusedcleaner.surrogate import Implicit, Surrogate, Unrolled
 from tests.strategies import labelled_graphs
 from tests.surrogate.test_model import dense_attributes, dense_two_hops, unrolled_weights
 
+pytestmark = pytest.mark.slow
+
 UNROLLED = Unrolled(steps=30)
 IMPLICIT = Implicit(weight_decay=0.01, tolerance=1e-12)
 INNER = pytest.mark.parametrize("inner", [UNROLLED, IMPLICIT], ids=["unrolled", "implicit"])

@@ -21,6 +21,8 @@ from tests.attacks.test_mettack import optimal_weights
 from tests.strategies import labelled_graphs
 from tests.surrogate.test_model import dense_attributes
 
+pytestmark = pytest.mark.slow
+
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.floats(-3, 3), min_size=1, max_size=30), st.integers(1, 8))

@@ -32,6 +32,8 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
 from focusedcleaner.io.convert import to_networkx, to_pyg
 
+pytestmark = pytest.mark.slow
+
 MODELS: list[type[NetworkClassifier]] = [method.kind for method in CLASSIFIERS]
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 

@@ -16,6 +16,8 @@ from focusedcleaner.graph import Graph, Split
 from focusedcleaner.io import load_graph, save_graph, save_split
 from tests.conftest import Command
 
+pytestmark = pytest.mark.slow
+
 
 def test_one_model_as_json(cli: Command, graph_file: Path, graph: Graph) -> None:
     result = cli("classify", graph_file, "--model", "gcn", "--seeds", 2, "--seed", 3, "--json")

@@ -17,6 +17,8 @@ from focusedcleaner.graph import Graph
 from tests.cli.conftest import RESULT
 from tests.conftest import Command
 
+pytestmark = pytest.mark.slow
+
 
 def test_demo(cli: Command, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "_graph", lambda seed: ("Small", graph))

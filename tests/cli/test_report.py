@@ -18,6 +18,8 @@ from focusedcleaner.io import save_graph
 from focusedcleaner.runs import read_run
 from tests.conftest import Command
 
+pytestmark = pytest.mark.slow
+
 SANITIZE = ("sanitize", "poisoned.npz", "--budget", "20")
 
 

@@ -14,6 +14,8 @@ import pytest
 from focusedcleaner.experiments.store import FILE, Store
 from tests.conftest import Command
 
+pytestmark = pytest.mark.slow
+
 SMALL = ("--data", "synthetic-100", "--workers", "1", "--store", "STORE", "--out", "OUT")
 
 

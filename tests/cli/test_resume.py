@@ -20,6 +20,8 @@ from focusedcleaner.io import disk, save_graph
 from tests.cli.conftest import RESULT
 from tests.conftest import Command
 
+pytestmark = pytest.mark.slow
+
 SANITIZE = ("sanitize", "graph.npz", "--budget", "20", "--edges-per-round", "2")
 
 

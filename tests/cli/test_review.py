@@ -21,6 +21,8 @@ from focusedcleaner.runs import Run, read_run
 from tests.conftest import Command
 from tests.review.sample_runs import a_run, a_store
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -17,6 +17,8 @@ from focusedcleaner.experiments.compute import make_task, run_task
 from focusedcleaner.experiments.engines import RETRIES, Processes, check_reachable
 from tests.experiments.test_runner import SOURCE
 
+pytestmark = pytest.mark.slow
+
 TASKS = {seed: make_task(accuracy(poison(SOURCE), "sgc", seed=seed), lambda cell: {}) for seed in range(3)}
 
 

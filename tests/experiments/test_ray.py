@@ -15,6 +15,8 @@ from focusedcleaner.experiments.runner import Runner
 from focusedcleaner.experiments.store import Store
 from tests.experiments.test_runner import CELLS
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 
 

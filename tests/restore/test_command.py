@@ -17,6 +17,8 @@ from focusedcleaner.io import load_graph, save_graph
 from focusedcleaner.runs import RunFolder, write_run
 from focusedcleaner.sanitizers import sanitizer
 
+pytestmark = pytest.mark.slow
+
 Command = Callable[..., Result]
 
 

@@ -20,6 +20,8 @@ from focusedcleaner.restore.candidates import Candidates
 from focusedcleaner.restore.missing import HIDING_STRATEGIES, HidingStrategy, at_training_nodes, within_classes
 from focusedcleaner.scoring import score_restored
 
+pytestmark = pytest.mark.slow
+
 Pairs = set[tuple[int, int]]
 
 

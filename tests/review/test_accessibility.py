@@ -11,6 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 from focusedcleaner.review.page import Review
 from tests.review.browser_pages import at, looking
 
+pytestmark = pytest.mark.browser
+
 NAMELESS = """
 [...document.querySelectorAll("input:not([type=hidden]), select, textarea, button, a[href]")].filter((one) => {
   const label = one.labels && one.labels.length ? one.labels[0].textContent : "";

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 from typer.testing import CliRunner
 
@@ -23,6 +24,8 @@ from focusedcleaner.review.page import Review
 from focusedcleaner.runs import Run
 from tests.review.browser_pages import PATIENCE, at, looking, press, served
 from tests.review.sample_runs import a_review, a_run, a_store, hostile_graph
+
+pytestmark = pytest.mark.browser
 
 
 def test_edges_are_judged_by_keyboard(page: Page, review: Review) -> None:

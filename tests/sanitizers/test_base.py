@@ -19,6 +19,8 @@ from focusedcleaner.scoring import score
 from tests.sanitizers.helpers import QUICK, Chooser
 from tests.strategies import labelled_graphs
 
+pytestmark = pytest.mark.slow
+
 SENSIBLE: dict[str, dict[str, Any]] = {
     "agreement": {},
     "cosine": {},

@@ -21,6 +21,8 @@ from focusedcleaner.scoring import score
 from focusedcleaner.surrogate import Implicit, Unrolled
 from tests.strategies import labelled_graphs
 
+pytestmark = pytest.mark.slow
+
 FAST = {"classdiv": ClassDiv(first_epochs=5, epochs=1), "linkpred": LinkPred(first_epochs=5, epochs=1)}
 
 

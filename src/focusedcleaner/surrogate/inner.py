@@ -86,7 +86,7 @@ class Unrolled(Configurable):
 class Implicit(Configurable):
     """The optimum of cross-entropy + (ω/2)‖W‖², differentiated by the implicit function theorem.
 
-    ω is ``weight_decay`` times the mean of ‖x_i‖², so the result does not depend on the scale of the attributes.
+    ω is ``weight_decay`` times the mean of ‖x_i‖², so the trained logits do not depend on the scale of the attributes.
 
     (Hessian + ω·I) x = ∂loss/∂W, and ∂loss/∂H = −E₁·x^T − E₂·W^T with E₁ = (S − Y)/n and E₂ = J_softmax(H·x)/n.
     Newton's method with conjugate gradients finds W, warm-started if possible, until the norm of the gradient is

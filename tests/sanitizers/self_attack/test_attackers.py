@@ -14,6 +14,8 @@ from focusedcleaner.sanitizers.self_attack import attackers as simulated
 from focusedcleaner.sanitizers.self_attack.attackers import ATTACKERS, attackers_by_name
 from focusedcleaner.surrogate import Implicit, Surrogate
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", ATTACKERS)
 @pytest.mark.parametrize("all_pairs", [10_000, 50])

@@ -24,6 +24,8 @@ from focusedcleaner.sanitizers.self_attack.em import Posterior
 from focusedcleaner.sanitizers.self_attack.sanitizer import PlantedEdges, estimate_planted
 from focusedcleaner.scoring import score
 
+pytestmark = pytest.mark.slow
+
 QUICK = {"rounds": 2, "trees": 10, "attackers": "dice,random"}
 SMALL = {"rounds": 2, "trees": 20, "attackers": "mettack"}
 
