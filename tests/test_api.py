@@ -200,7 +200,7 @@ def test_a_sanitizer_of_ones_own(graph: fc.Graph, cli: Callable[..., Any]) -> No
 @pytest.mark.usefixtures("registries")
 def test_what_can_not_be_registered() -> None:
     with pytest.raises(fc.InputError, match="not a dataclass derived from Attack"):
-        fc.register_attack(Longest)  # type: ignore[arg-type]
+        fc.register_attack(Longest)  # type: ignore[type-var]
     nameless: Any = dataclass(frozen=True)(type("Nameless", (fc.Filter,), {"score_edges": Longest.score_edges}))
     with pytest.raises(fc.InputError, match="Nameless needs a class attribute `name`"):
         fc.register_sanitizer(nameless)

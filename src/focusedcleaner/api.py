@@ -22,6 +22,9 @@ from focusedcleaner.registry import ATTACKS, CLASSIFIERS, SANITIZERS, Method, Re
 from focusedcleaner.sanitizers import AUTO, Sanitation, Sanitizer, default_method, sanitizer, sanitizer_for
 from focusedcleaner.sanitizers.base import Progress, check_sanitizable
 
+S = TypeVar("S", bound=Sanitizer)
+A = TypeVar("A", bound=Attack)
+C = TypeVar("C", bound=Classifier)
 T = TypeVar("T")
 
 
@@ -182,7 +185,7 @@ def _warnings(graph: Graph, bipartite: bool, homophily: float | None) -> tuple[s
     return tuple(found)
 
 
-def register_sanitizer(kind: type[Sanitizer], *, about: str = "") -> type[Sanitizer]:
+def register_sanitizer(kind: type[S], *, about: str = "") -> type[S]:
     """Make a sanitizer available by its ``name`` to `sanitize`, the transform and `focusedcleaner.sanitizer`.
 
     Args:
@@ -195,12 +198,12 @@ def register_sanitizer(kind: type[Sanitizer], *, about: str = "") -> type[Saniti
     return _register(SANITIZERS, kind, Sanitizer, about)
 
 
-def register_attack(kind: type[Attack], *, about: str = "") -> type[Attack]:
+def register_attack(kind: type[A], *, about: str = "") -> type[A]:
     """Make an attack available by its ``name`` to `focusedcleaner.attack`; see `register_sanitizer`."""
     return _register(ATTACKS, kind, Attack, about)
 
 
-def register_classifier(kind: type[Classifier], *, about: str = "") -> type[Classifier]:
+def register_classifier(kind: type[C], *, about: str = "") -> type[C]:
     """Make a node classifier available by its ``name`` to `focusedcleaner.classifier`; see `register_sanitizer`."""
     return _register(CLASSIFIERS, kind, Classifier, about)
 
