@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -126,40 +125,7 @@ _command("classify.classify", options.ClassifyOptions)
 _command("review.review", options.ReviewOptions)
 _command("review.apply", options.ApplyOptions)
 _command("finished.restore", options.RestoreOptions)
-
-
-@app.command()
-def reproduce(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME", help="Names of experiments (see --list).", show_default=False)
-    ] = None,
-    everything: Annotated[bool, option("Run all eighteen experiments.", None, "--all")] = False,
-    list_: Annotated[bool, option("List the experiments and exit.", None, "--list")] = False,
-    profile: Annotated[str, option("full, or quick: one data set, two powers, two seeds.", "NAME")] = "full",
-    data: Annotated[str | None, option("Only these data sets, comma-separated.", "NAMES")] = None,
-    engine: Annotated[str, option("local, or ray for a cluster.", "NAME")] = "local",
-    address: Annotated[str | None, option("host:port of the Ray cluster. \\[default: one on this machine]")] = None,
-    workers: Annotated[int | None, option("Cells computed at a time. \\[default: one per core]", min=1)] = None,
-    store: Annotated[Path | None, option("Folder of the results.", "FOLDER")] = None,
-    out: Annotated[Path | None, option("Folder for tables and figures.", "FOLDER")] = None,
-    only: Annotated[str, option("Only cells with this text in their name.", "TEXT")] = "",
-    max_minutes: Annotated[float | None, option("Start no new cell after this many minutes.", min=0)] = None,
-    dry_run: Annotated[bool, option("Show what would be computed, and for how long.", None, "--dry-run")] = False,
-    page: Annotated[
-        bool, option("Compute nothing; write tables, figures and page from existing results.", None, "--page")
-    ] = False,
-    export: Annotated[bool, option("Write the results to the package, for the repository.", None, "--export")] = False,
-) -> None:
-    """Reproduce the paper's tables and figures, and compare with its numbers."""
-    from focusedcleaner.cli.reproduce import Request, run, show_list
-
-    if list_:
-        show_list()
-        return
-    what = (tuple(names or ()), everything, profile, data)
-    run(Request(*what, engine, address, workers, store, out, only, max_minutes, dry_run, page, export))
-
-
+_command("reproduce.reproduce", options.ReproduceOptions)
 _command("finished.report", options.ReportOptions)
 _command("info.methods", options.MethodsOptions)
 

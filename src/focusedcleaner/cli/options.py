@@ -188,3 +188,28 @@ class MethodsOptions:
     """List the sanitizers, attacks and classifiers with their settings."""
 
     json: JsonOption = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReproduceOptions:
+    """Reproduce the paper's tables and figures, and compare with its numbers."""
+
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Names of experiments (see --list).", show_default=False)
+    ] = None
+    everything: Annotated[bool, option("Run all eighteen experiments.", None, "--all")] = False
+    list_: Annotated[bool, option("List the experiments and exit.", None, "--list")] = False
+    profile: Annotated[str, option("full, or quick: one data set, two powers, two seeds.", "NAME")] = "full"
+    data: Annotated[str | None, option("Only these data sets, comma-separated.", "NAMES")] = None
+    engine: Annotated[str, option("local, or ray for a cluster.", "NAME")] = "local"
+    address: Annotated[str | None, option("host:port of the Ray cluster. \\[default: one on this machine]")] = None
+    workers: Annotated[int | None, option("Cells computed at a time. \\[default: one per core]", min=1)] = None
+    store: Annotated[Path | None, option("Folder of the results.", "FOLDER")] = None
+    out: Annotated[Path | None, option("Folder for tables and figures.", "FOLDER")] = None
+    only: Annotated[str, option("Only cells with this text in their name.", "TEXT")] = ""
+    max_minutes: Annotated[float | None, option("Start no new cell after this many minutes.", min=0)] = None
+    dry_run: Annotated[bool, option("Show what would be computed, and for how long.", None, "--dry-run")] = False
+    page: Annotated[
+        bool, option("Compute nothing; write tables, figures and page from existing results.", None, "--page")
+    ] = False
+    export: Annotated[bool, option("Write the results to the package, for the repository.", None, "--export")] = False

@@ -8,7 +8,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -19,6 +18,7 @@ from rich.table import Column, Table
 
 from focusedcleaner import datasets
 from focusedcleaner.cli.console import Stopped, count, note, screen
+from focusedcleaner.cli.options import ReproduceOptions
 from focusedcleaner.errors import InputError
 from focusedcleaner.experiments import catalogue, store
 from focusedcleaner.experiments.catalogue import QUICK, Experiment, Profile, quick_synthetic
@@ -32,87 +32,41 @@ LINE_EVERY = 60.0
 """Seconds between progress lines if standard error is not a terminal."""
 
 
-@dataclass(frozen=True)
-class Request:
-    """The options of the command."""
-
-    names: tuple[str, ...] = ()
-    everything: bool = False
-    profile: str = "full"
-    data: str | None = None
-    engine: str = "local"
-    address: str | None = None
-    workers: int | None = None
-    store: Path | None = None
-    out: Path | None = None
-    only: str = ""
-    max_minutes: float | None = None
-    dry_run: bool = False
-    page: bool = False
-    export: bool = False
-
-    def experiments(self) -> list[Experiment]:
-        """The requested experiments under the requested profile."""
-        if bool(self.names) == self.everything:
-            raise InputError("name experiments or use --all (--list shows them)")
-        profile = _profile(self.profile, self.data)
-        experiments = [catalogue.load(name, profile) for name in self.names or catalogue.names()]
-        for experiment in experiments:
-            if not experiment.panels and not self.everything:
-                raise InputError(f"{experiment.name} has no panel on {self.data}")
-        return [experiment for experiment in experiments if experiment.panels]
-
-    def make_engine(self, cells: int) -> Engine:
-        """The engine for so many cells."""
-        if self.engine == "ray":
-            return RayCluster(self.address, self.workers)
-        if self.engine != "local":
-            raise InputError(f"there is no engine {self.engine!r}; the engines are local and ray")
-        if self.address is not None:
-            raise InputError("--address requires --engine ray")
-        workers = min(self.workers or _cores(), cells)
-        return Engine() if workers == 1 else Processes(workers)
-
-    def folder(self) -> Path:
-        """The output folder; in a checkout, that of the documentation."""
-        if self.out is not None or self.profile == "quick" or self.data:
-            return self.out or Path("runs/reproduce")
-        return Path("docs/results" if Path("docs").is_dir() else "results")
-
-
-def show_list() -> None:
-    """Print the experiments."""
+def _print_list() -> None:
     table = Table("", "name", "where", "title", box=None, pad_edge=False, header_style="bold")
     for experiment in map(catalogue.load, catalogue.names()):
         table.add_row(str(experiment.number), experiment.name, experiment.where, experiment.title)
     screen().print(table)
 
 
-def run(request: Request) -> None:
+def reproduce(options: ReproduceOptions) -> None:
     """Compute what is missing, then show and write the results."""
-    experiments = request.experiments()
-    cells = schedule(experiments, request.only)
+    if options.list_:
+        _print_list()
+        return
+    experiments = _experiments(options)
+    cells = schedule(experiments, options.only)
     if not cells:
-        raise InputError(f"no cell has {request.only!r} in its name")
-    with store.Store(request.store or store.default_folder(), store.committed_results()) as opened:
+        raise InputError(f"no cell has {options.only!r} in its name")
+    with store.Store(options.store or store.default_folder(), store.committed_results()) as opened:
         results = opened.results()
         missing = missing_cells(cells, results, opened.computed(with_arrays=True))
-        if request.dry_run:
-            _print_forecast(cells, missing, results, request.workers or _cores())
+        if options.dry_run:
+            _print_forecast(cells, missing, results, options.workers or _cores())
             return
-        folder, report = request.folder(), RunReport()
+        folder, report = _folder(options), RunReport()
         check_writable(folder)
         check_plots()
-        if missing and not request.page:
-            report = _compute(opened, cells, request.make_engine(len(missing)), request.max_minutes)
+        if missing and not options.page:
+            report = _compute(opened, cells, _engine(options, len(missing)), options.max_minutes)
             results = opened.results()
-    if not request.everything:
+    if not options.everything:
         for experiment in experiments:
             show(screen(), experiment, results)
-    with_page = request.everything and request.profile == "full" and not request.data
+    with_page = options.everything and options.profile == "full" and not options.data
     written = write_outputs(experiments, results, folder, with_page=with_page)
     screen().print(f"{count(len(written), 'file')} in {folder}")
-    if request.export:
+    if options.export:
         exported = store.write_csv(schedule(map(catalogue.load, catalogue.names())), results)
         note(f"{count(exported, 'result')} in {store.COMMITTED}")
     if report.left:
@@ -121,6 +75,36 @@ def run(request: Request) -> None:
         note(f"failed: {label}: {error}")
     if report.failed:
         raise typer.Exit(1)
+
+
+def _experiments(options: ReproduceOptions) -> list[Experiment]:
+    """The named experiments under the named profile."""
+    if bool(options.names) == options.everything:
+        raise InputError("name experiments or use --all (--list shows them)")
+    profile = _profile(options.profile, options.data)
+    experiments = [catalogue.load(name, profile) for name in options.names or catalogue.names()]
+    for experiment in experiments:
+        if not experiment.panels and not options.everything:
+            raise InputError(f"{experiment.name} has no panel on {options.data}")
+    return [experiment for experiment in experiments if experiment.panels]
+
+
+def _engine(options: ReproduceOptions, cells: int) -> Engine:
+    if options.engine == "ray":
+        return RayCluster(options.address, options.workers)
+    if options.engine != "local":
+        raise InputError(f"there is no engine {options.engine!r}; the engines are local and ray")
+    if options.address is not None:
+        raise InputError("--address requires --engine ray")
+    workers = min(options.workers or _cores(), cells)
+    return Engine() if workers == 1 else Processes(workers)
+
+
+def _folder(options: ReproduceOptions) -> Path:
+    """The output folder; in a checkout, that of the documentation."""
+    if options.out is not None or options.profile == "quick" or options.data:
+        return options.out or Path("runs/reproduce")
+    return Path("docs/results" if Path("docs").is_dir() else "results")
 
 
 def _compute(opened: store.Store, cells: Sequence[Cell], engine: Engine, max_minutes: float | None) -> RunReport:
