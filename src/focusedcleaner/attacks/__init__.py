@@ -50,5 +50,4 @@ def attack(name: str, **settings: object) -> Attack:
     >>> attack("dice").name
     'dice'
     """
-    built: Attack = ATTACKS.make(name, **settings)
-    return built
+    return ATTACKS.make(name, **settings)

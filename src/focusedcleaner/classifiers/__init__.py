@@ -51,5 +51,4 @@ def classifier(name: str, **settings: object) -> Classifier:
     >>> classifier("gcn").name
     'gcn'
     """
-    built: Classifier = CLASSIFIERS.make(name, **settings)
-    return built
+    return CLASSIFIERS.make(name, **settings)

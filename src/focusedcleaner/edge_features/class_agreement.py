@@ -52,8 +52,7 @@ def attribute_cosines(graph: Graph, edges: IntArray) -> FloatArray:
     x = graph.attributes
     if x is None:
         return np.zeros(len(edges))
-    cosines: FloatArray = row_products(x, x, edges) / np.maximum(row_norms(x)[edges].prod(axis=1), 1e-12)
-    return cosines
+    return row_products(x, x, edges) / np.maximum(row_norms(x)[edges].prod(axis=1), 1e-12)
 
 
 def class_distributions(graph: Graph, weights: FloatArray, inverse_decay: float) -> FloatArray:

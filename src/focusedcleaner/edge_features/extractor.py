@@ -32,8 +32,7 @@ class EdgeFeatures:
     """Class distribution of each node, N × C, by `class_agreement`; one-hot where the label is known."""
 
     def __getitem__(self, name: str) -> FloatArray:
-        column: FloatArray = self.table[:, self.names.index(name)]
-        return column
+        return self.table[:, self.names.index(name)]
 
 
 class EdgeFeatureExtractor:

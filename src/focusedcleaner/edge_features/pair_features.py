@@ -26,8 +26,7 @@ def min_and_max(name: str, one: FloatArray, other: FloatArray) -> dict[str, Floa
 
 def row_dot(one: FloatArray, other: FloatArray) -> FloatArray:
     """Return the inner product of each row of one dense matrix with the same row of another."""
-    product: FloatArray = (one * other).sum(axis=1)
-    return product
+    return (one * other).sum(axis=1)
 
 
 def clamped_log(probabilities: FloatArray) -> FloatArray:

@@ -29,8 +29,7 @@ class Operator:
         self.transposed = self.matrix if symmetric else to_torch(sp.csr_array(matrix.T), dtype)
 
     def __call__(self, dense: Tensor) -> Tensor:
-        product: Tensor = _ConstantProduct.apply(dense, self.matrix, self.transposed)
-        return product
+        return _ConstantProduct.apply(dense, self.matrix, self.transposed)
 
 
 class _ConstantProduct(torch.autograd.Function):
@@ -96,8 +95,7 @@ class EdgeMatrix:
 
     def times(self, values: Tensor, dense: Tensor) -> Tensor:
         """Return M·D, with gradients for both the values and D."""
-        product: Tensor = _WeightedProduct.apply(values, dense, self)
-        return product
+        return _WeightedProduct.apply(values, dense, self)
 
     def row_sums(self, values: Tensor) -> Tensor:
         """Return the row sums of M, N values."""

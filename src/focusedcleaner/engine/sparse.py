@@ -44,8 +44,7 @@ def to_torch(matrix: sp.csr_array, dtype: torch.dtype) -> Tensor:
 
 def row_norms(matrix: sp.csr_array) -> FloatArray:
     """Return the Euclidean length of each row."""
-    norms: FloatArray = np.sqrt(matrix.multiply(matrix).sum(axis=1))
-    return norms
+    return np.sqrt(matrix.multiply(matrix).sum(axis=1))
 
 
 def unit_rows(matrix: sp.csr_array) -> sp.csr_array:

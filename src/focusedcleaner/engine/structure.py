@@ -200,8 +200,7 @@ class MutableEdges:
 
     def removable(self) -> BoolArray:
         """Mark the edges that may be removed: not inserted by the attack, and no end would be isolated."""
-        mask: BoolArray = (self.degrees[self.edges] > 1).all(axis=1) & ~np.isin(self.keys, self.flipped)
-        return mask
+        return (self.degrees[self.edges] > 1).all(axis=1) & ~np.isin(self.keys, self.flipped)
 
 
 class Attributes:

@@ -99,8 +99,7 @@ def sanitizer(name: str, **settings: object) -> Sanitizer:
     Traceback (most recent call last):
     focusedcleaner.errors.InputError: there is no method 'clean'; there are cld, lp, focused-none, focused-ensemble, ...
     """
-    method: Sanitizer = SANITIZERS.make(name, **settings)
-    return method
+    return SANITIZERS.make(name, **settings)
 
 
 def sanitizer_for(graph: Graph, name: str, settings: Mapping[str, object]) -> Sanitizer:

@@ -127,8 +127,7 @@ class Jaccard(SimilarityFilter):
         binary = (graph.attributes != 0).astype(float)
         common = row_products(binary, binary, graph.edges)
         sizes = np.diff(graph.attributes.indptr)[graph.edges].sum(axis=1)
-        similarities: FloatArray = common / np.maximum(sizes - common, 1)
-        return similarities
+        return common / np.maximum(sizes - common, 1)
 
     def score_edges(self, graph: Graph, seed: int) -> EdgeScores:
         scores = super().score_edges(graph, seed).scores

@@ -101,8 +101,7 @@ def correct_prior_shift(probabilities: FloatArray, trained: FloatArray) -> tuple
 
 def mean_posterior(posteriors: list[Posterior]) -> FloatArray:
     """Return each edge's mean probability of being planted over the last `AVERAGED_ROUNDS` rounds."""
-    mean: FloatArray = np.mean([posterior.planted for posterior in posteriors[-AVERAGED_ROUNDS:]], axis=0)
-    return mean
+    return np.mean([posterior.planted for posterior in posteriors[-AVERAGED_ROUNDS:]], axis=0)
 
 
 class PlantedEdgeEM:
