@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 import torch
 from typer.testing import CliRunner, Result
@@ -20,6 +21,9 @@ pytest_plugins = ["tests.review.fixtures"]
 
 Command = Callable[..., Result]
 
+# The same examples in every run; `--hypothesis-profile=default` explores others.
+hypothesis.settings.register_profile("repeatable", derandomize=True)
+hypothesis.settings.load_profile("repeatable")
 # Where the tests run in the background, SIGINT is ignored, and children would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 torch.set_num_threads(1)  # small tensors: threads would only wait for each other
