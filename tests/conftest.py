@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import hypothesis
+import numpy as np
 import pytest
 import torch
 from typer.testing import CliRunner, Result
@@ -16,6 +18,7 @@ from focusedcleaner.cli.app import app
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import save_graph
+from focusedcleaner.sanitizers import Gasoline, Sanitation
 
 pytest_plugins = ["tests.review.fixtures"]
 
@@ -68,3 +71,13 @@ def graph_file(graph: Graph, tmp_path: Path) -> Path:
     path = tmp_path / "graph.npz"
     save_graph(graph, path)
     return path
+
+
+@pytest.fixture
+def flipped(graph: Graph) -> Sanitation:
+    """Some edges removed and some added, by nodes with names."""
+    named = replace(graph, names=tuple(f"node {number}" for number in range(graph.num_nodes)))
+    done = Gasoline(folds=2).sanitize(named, 12)
+    removed = graph.edges[np.flatnonzero(graph.degrees[graph.edges].min(1) > 3)[:3]]
+    evidence = {name: np.arange(3.0) for name in ("meta_gradient",)}
+    return replace(done, removed=removed, scores=np.array([3.0, 2.0, 1.0]), evidence=evidence, budget=15)

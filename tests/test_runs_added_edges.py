@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import Graph
 from focusedcleaner.io import load_graph
 from focusedcleaner.runs import read_run, write_run
-from focusedcleaner.sanitizers import Gasoline, Sanitation
-
-
-@pytest.fixture
-def flipped(graph: Graph) -> Sanitation:
-    """Some edges removed and some added, by nodes with names."""
-    named = replace(graph, names=tuple(f"node {number}" for number in range(graph.num_nodes)))
-    done = Gasoline(folds=2).sanitize(named, 12)
-    removed = graph.edges[np.flatnonzero(graph.degrees[graph.edges].min(1) > 3)[:3]]
-    evidence = {name: np.arange(3.0) for name in ("meta_gradient",)}
-    return replace(done, removed=removed, scores=np.array([3.0, 2.0, 1.0]), evidence=evidence, budget=15)
+from focusedcleaner.sanitizers import Sanitation
 
 
 def test_added_edges_round_trip(flipped: Sanitation, folder: Path) -> None:

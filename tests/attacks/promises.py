@@ -6,7 +6,9 @@ import numpy as np
 
 from focusedcleaner.attacks import Attack, Poisoning
 from focusedcleaner.budget import Budget
+from focusedcleaner.datasets import synthetic
 from focusedcleaner.graph import Graph, pair_keys
+from focusedcleaner.surrogate import Surrogate
 
 
 def check_promises(attack: Attack, graph: Graph, power: Budget, seed: int) -> Poisoning:
@@ -29,3 +31,17 @@ def check_promises(attack: Attack, graph: Graph, power: Budget, seed: int) -> Po
     np.testing.assert_array_equal(again.added, added)
     np.testing.assert_array_equal(again.removed, removed)
     return poisoning
+
+
+def check_harm(attack: Attack) -> None:
+    """The surrogate predicts worse after the attack, which reports its progress up to the budget."""
+    graph = synthetic(300, seed=0)
+
+    def accuracy(poisoned: Graph) -> float:
+        predicted = Surrogate(poisoned).fit().logits.argmax(1).numpy()
+        return float((predicted == graph.labels).mean())
+
+    calls: list[tuple[int, int]] = []
+    poisoned = attack.poison(graph, "20%", progress=lambda done, of: calls.append((done, of))).graph
+    assert accuracy(poisoned) < accuracy(graph) - 0.05
+    assert calls[-1] == (120, 120)

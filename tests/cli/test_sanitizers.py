@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from focusedcleaner.attacks import attack
@@ -17,7 +15,7 @@ from focusedcleaner.datasets import synthetic
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import save_graph
 from focusedcleaner.runs import RunFolder, read_run, write_run
-from focusedcleaner.sanitizers import SANITIZERS, Gasoline, Interrupted, Jaccard, Sanitation, SelfAttack, gasoline
+from focusedcleaner.sanitizers import SANITIZERS, Interrupted, Jaccard, Sanitation, SelfAttack, gasoline
 from focusedcleaner.sanitizers.iterative import Journal
 from focusedcleaner.scoring import score
 from tests.conftest import Command
@@ -30,16 +28,6 @@ QUICK = {
     "self-attack": ("--set", "rounds=1", "--set", "attackers=dice"),
 }
 SELF_ATTACK = {"rounds": 2, "trees": 10, "attackers": "dice,random"}
-
-
-@pytest.fixture
-def flipped(graph: Graph) -> Sanitation:
-    """Some edges removed and some added, by nodes with names."""
-    named = replace(graph, names=tuple(f"node {number}" for number in range(graph.num_nodes)))
-    done = Gasoline(folds=2).sanitize(named, 12)
-    removed = graph.edges[np.flatnonzero(graph.degrees[graph.edges].min(1) > 3)[:3]]
-    evidence = {name: np.arange(3.0) for name in ("meta_gradient",)}
-    return replace(done, removed=removed, scores=np.array([3.0, 2.0, 1.0]), evidence=evidence, budget=15)
 
 
 def test_an_interrupted_auto_budget_is_reported_without_a_total(cli: Command, graph: Graph, graph_file: Path) -> None:
