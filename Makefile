@@ -2,6 +2,7 @@
 # make test       sets everything up and runs every check
 # make check      lint, types, layers and the fast tests: under a minute once everything is set up
 # make test-data  the tests that need the real graphs in FOCUSEDCLEANER_DATA
+# make hostile    the long campaign: hostile files, kills at every disk step, load; figures in docs/reliability.md
 # make bench      measures speed and quality against the figures in docs/benchmarks.md
 # make reproduce  computes what is missing of the paper's tables and figures: hours, resumable
 
@@ -12,7 +13,7 @@ READY := $(VENV)/.ready
 # Every worker computes with one thread.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q --numprocesses auto --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test check test-data browser lint types layers bench reproduce format clean
+.PHONY: demo test check test-data hostile browser lint types layers bench reproduce format clean
 
 demo: $(READY)
 	$(BIN)/focusedcleaner demo
@@ -25,6 +26,9 @@ check: $(READY) lint types layers
 
 test-data: $(READY)
 	$(PYTEST) -m data
+
+hostile: $(READY)
+	$(PYTEST) --campaign -m "not browser and not data" tests/hostile tests/faults tests/review
 
 # Debian's chromium for the tests of the review page; without it they are skipped.
 browser:

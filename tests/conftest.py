@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Callable
@@ -32,13 +33,43 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 torch.set_num_threads(1)  # small tensors: threads would only wait for each other
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests that need the real graphs where there are none."""
+FIGURES = Path(__file__).parents[1] / "benchmarks" / "results" / "reliability"
+"""Where the campaign of `make hostile` leaves its figures, a file for each."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--campaign", action="store_true", help="the long forms of tests/hostile and tests/faults")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip the tests that need the real graphs where there are none; leave out the campaign unless it is asked for."""
+    if not config.getoption("--campaign"):
+        long = [item for item in items if item.get_closest_marker("campaign")]
+        items[:] = [item for item in items if item not in long]
+        config.hook.pytest_deselected(items=long)
     if os.environ.get("FOCUSEDCLEANER_DATA"):
         return
     for item in items:
         if item.get_closest_marker("data"):
             item.add_marker(pytest.mark.skip(reason="FOCUSEDCLEANER_DATA is not set"))
+
+
+@pytest.fixture(scope="session")
+def campaign(request: pytest.FixtureRequest) -> bool:
+    """Whether this is the long form, `make hostile`."""
+    return bool(request.config.getoption("--campaign"))
+
+
+@pytest.fixture
+def figures(campaign: bool) -> Callable[..., None]:
+    """Keep what a campaign counted: ``figures("kill-points", tried=118, mixed=0)``; the short form keeps nothing."""
+
+    def keep(name: str, **counts: float) -> None:
+        if campaign:
+            FIGURES.mkdir(parents=True, exist_ok=True)
+            (FIGURES / f"{name}.json").write_text(f"{json.dumps(counts, indent=1)}\n", encoding="utf-8")
+
+    return keep
 
 
 @pytest.fixture

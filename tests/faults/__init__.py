@@ -1,0 +1,1 @@
+"""Faults: processes killed at every disk step, full disks, signals, and two processes on one output."""

@@ -1,0 +1,101 @@
+"""Commands and functions in a forked child with limits on time and memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from focusedcleaner.cli import main
+
+KILLED, TIMEOUT = -signal.SIGKILL, -signal.SIGALRM
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a child ended: its exit code, negative if a signal ended it, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+    seconds: float
+
+    @property
+    def refused(self) -> bool:
+        """Whether the child refused its input as a user should see it: exit code 2 and one line, no traceback."""
+        lines = [line for line in self.err.splitlines() if not line.startswith("note: ")]
+        return self.code == 2 and len(lines) == 1 and lines[0].startswith("error: ")
+
+
+def in_child(function: Callable[[], Any], *, seconds: float = 20.0, megabytes: int = 1024) -> Outcome:
+    """Call a function in a fork of this process, which may take so much time and so much more memory.
+
+    The exit code is that of `SystemExit`, 0 after a return and 1 after any other exception, with its traceback.
+    """
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        start = time.monotonic()
+        child = os.fork()
+        if not child:
+            _run(function, out.fileno(), err.fileno(), megabytes)
+        status = _wait(child, start + seconds)
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read().decode("utf-8", "replace"))
+    return Outcome(status, texts[0], texts[1], time.monotonic() - start)
+
+
+def command(*words: object, cwd: Path | None = None, **limits: Any) -> Outcome:
+    """Run a command of the command line in a child."""
+
+    def run() -> None:
+        if cwd is not None:
+            os.chdir(cwd)
+        main([os.fspath(word) if isinstance(word, Path) else str(word) for word in words])
+
+    return in_child(run, **limits)
+
+
+def _run(function: Callable[[], Any], out: int, err: int, megabytes: int) -> None:
+    """The child: never returns to the caller's frame, and skips the exit handlers of pytest."""
+    code = 1
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+        sys.stdout, sys.stderr = (open(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))  # noqa: SIM115
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        limit = pages * resource.getpagesize() + megabytes * 2**20
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        function()
+        code = 0
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    except BaseException:  # noqa: BLE001  # the parent reads it
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def _wait(child: int, deadline: float) -> int:
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return TIMEOUT
+        time.sleep(0.005)
