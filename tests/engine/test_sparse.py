@@ -29,8 +29,8 @@ def cosine(values: np.ndarray) -> np.ndarray:
 def test_similarities(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sparse, "_BATCH", batch)
     graph = small()
-    assert graph.attributes is not None
-    alike = cosine(graph.attributes.toarray())
+    assert graph.features is not None
+    alike = cosine(graph.features.toarray())
     units = unit_profiles(graph)
     np.testing.assert_allclose(row_products(units, units, graph.edges), alike[tuple(graph.edges.T)])
     pairs, values = nearest_neighbours(units, 2)

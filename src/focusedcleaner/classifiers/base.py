@@ -111,7 +111,7 @@ class Network(nn.Module):
     def __init__(self, model: Any, graph: Graph) -> None:
         super().__init__()
         self.model = model
-        self.columns = graph.num_nodes if graph.attributes is None else graph.num_attributes
+        self.columns = graph.num_nodes if graph.features is None else int(graph.features.shape[1])
         """The width of X; X = I if there are no attributes."""
 
     def inputs(self, graph: Graph) -> tuple[Operator, Any]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from focusedcleaner.budget import DEFAULT, Budget, edges_allowed, is_auto
 from focusedcleaner.edge_features.class_agreement import attribute_cosines
 from focusedcleaner.engine import one_thread
+from focusedcleaner.engine.sparse import row_products
 from focusedcleaner.errors import InputError
 from focusedcleaner.formatting import readable, why
 from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
@@ -273,10 +274,10 @@ def common_evidence(graph: Graph, pairs: IntArray) -> dict[str, NDArray[Any]]:
     u, v = pairs.T
     adjacency = graph.adjacency()
     evidence = {
-        "common_neighbours": (adjacency[u] * adjacency[v]).sum(axis=1).astype(np.int64),
+        "common_neighbours": row_products(adjacency, adjacency, pairs).astype(np.int64),
         "degree_u": graph.degrees[u],
         "degree_v": graph.degrees[v],
     }
-    if graph.attributes is not None:
+    if graph.features is not None:
         evidence["attribute_similarity"] = attribute_cosines(graph, pairs)
     return evidence

@@ -112,7 +112,7 @@ class _Cleaning(SurrogateCleaning):
         dtype = torch.float64 if graph.num_edges < SINGLE_PRECISION_FROM else torch.float32
         super().__init__(cleaner, graph, budget, seed, dtype)
         self.detector = detector_of(cleaner.detector)
-        smooth = cleaner.eta > 0 and graph.attributes is not None
+        smooth = cleaner.eta > 0 and graph.features is not None
         self.smoother = Smoother(graph, self.surrogate.attributes) if smooth else None
         self.loss = OuterLoss(graph)
 

@@ -120,7 +120,7 @@ class NetworkInputs:
         self.ends = torch.tensor(edges.T)
         self.attributes = attributes(graph)
         self.propagate = propagation(Graph(graph.num_nodes, edges))
-        similar = np.ones(len(edges)) if graph.attributes is None else np.maximum(attribute_cosines(graph, edges), 0.0)
+        similar = np.ones(len(edges)) if graph.features is None else np.maximum(attribute_cosines(graph, edges), 0.0)
         both_ways = np.concatenate([edges, edges[:, ::-1]]).T
         shape = graph.num_nodes, graph.num_nodes
         weighted = sp.coo_array((np.concatenate([similar, similar]), tuple(both_ways)), shape=shape).tocsr()

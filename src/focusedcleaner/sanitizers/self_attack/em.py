@@ -211,7 +211,7 @@ def rehearsal_split(graph: Graph, seed: int) -> Split:
     """
     assert graph.split is not None
     train, val = graph.split.train, graph.split.val
-    if graph.attributes is None or len(val) < MIN_VALIDATION_RATIO * len(train):
+    if graph.features is None or len(val) < MIN_VALIDATION_RATIO * len(train):
         return graph.split
     chosen = np.random.default_rng(seed).permutation(val)[: len(train)]
     return Split(np.sort(chosen), np.sort(np.concatenate([train, np.setdiff1d(val, chosen)])), graph.split.test)
