@@ -15,7 +15,7 @@ LARGEST = 4.0
 """Scaled attributes lie within ± this many spreads or medians of their column."""
 
 
-class AttributeMatrix(sp.csr_array):  # type: ignore[misc]  # scipy has no types
+class AttributeMatrix(sp.csr_array):
     """Finite attributes, N × F, read-only, with their scaled form, which is computed once.
 
     >>> AttributeMatrix.frozen([[2000.0, 0.0], [0.0, 3.0]], 2).features.toarray()
@@ -105,9 +105,7 @@ def _scaled_columns(matrix: sp.csr_array) -> sp.csr_array:
     divisor = np.where(two_valued, np.abs(columns.largest), _Columns(np.abs(values), matrix.indices, width).median())
     dense = ~two_valued & (2 * columns.sizes > num_nodes)
     dropped = dense | (two_valued & (columns.sizes == num_nodes))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        data = np.where(dropped[matrix.indices], 0.0, values / divisor[matrix.indices])
-    data = np.clip(np.nan_to_num(data, nan=0.0), -LARGEST, LARGEST)
+    data = np.where(dropped[matrix.indices], 0.0, _ratio(values, divisor[matrix.indices]))
     sparse = sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
     result = sp.csr_array(sparse + _centred(values, matrix, columns, np.flatnonzero(dense)))
     result.eliminate_zeros()
@@ -128,8 +126,14 @@ def _centred(
     table[rows[chosen], place[matrix.indices[chosen]]] = values[chosen]
     table -= middle
     spread = np.where(upper > lower, upper - lower, np.abs(table).mean(axis=0))
-    centred = sp.csr_array(np.clip(table / spread, -LARGEST, LARGEST))
+    centred = sp.csr_array(_ratio(table, spread))
     return sp.csr_array((centred.data, dense[centred.indices], centred.indptr), shape=matrix.shape)
+
+
+def _ratio(values: NDArray[np.float64], scale: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return values/scale within ± `LARGEST`, and 0 where both are 0."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.clip(np.nan_to_num(values / scale, nan=0.0), -LARGEST, LARGEST)
 
 
 class _Columns:

@@ -166,7 +166,7 @@ class Graph:
 
     num_nodes: int
     edges: IntArray
-    attributes: AttributeMatrix | None = None
+    attributes: sp.csr_array | None = None
     labels: IntArray | None = None
     split: Split | None = None
     names: tuple[Hashable, ...] | None = None

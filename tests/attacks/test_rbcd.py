@@ -43,7 +43,7 @@ def test_they_do_harm(attack: Attack) -> None:
 
 
 def test_settings_are_checked() -> None:
-    with pytest.raises(InputError, match="block_size must be 1 or above"):
+    with pytest.raises(InputError, match=r"block_size must lie in \[1, 10000000\]"):
         PRBCD(block_size=0)
 
 

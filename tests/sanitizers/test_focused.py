@@ -15,7 +15,7 @@ from focusedcleaner.detectors import ClassDiv, LinkPred, NoDetector
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
 from focusedcleaner.sanitizers import FocusedCleaner
-from focusedcleaner.sanitizers.base import removable
+from focusedcleaner.sanitizers.checks import removable
 from focusedcleaner.sanitizers.focused import OuterLoss
 from focusedcleaner.scoring import score
 from focusedcleaner.surrogate import Implicit, Unrolled

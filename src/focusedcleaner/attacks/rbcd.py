@@ -33,9 +33,9 @@ class BlockAttack(Attack):
         hidden: width of the attacked GCN.
     """
 
-    block_size: int = bounded(250_000, "[1, inf)")
-    epochs: int = bounded(125, "[1, inf)")
-    hidden: int = bounded(16, "[1, inf)")
+    block_size: int = bounded(250_000, "[1, 10000000]")
+    epochs: int = bounded(125, "[1, 100000]")
+    hidden: int = bounded(16, "[1, 10000]")
 
     @abstractmethod
     def attacker(self, victim: nn.Module, block_size: int) -> Any:
@@ -47,12 +47,16 @@ class BlockAttack(Attack):
         if not len(others):
             raise InputError(f"{self.name} attacks nodes outside the training set, and there are none")
         pairs = graph.num_nodes * (graph.num_nodes - 1) // 2
+        block = min(self.block_size, pairs)
+        distinct = -pairs * math.expm1(-block / pairs)  # a block is drawn with replacement
+        if distinct < 1.2 * budget + 5:
+            few = f"about {distinct:,.0f} different pairs, too few for {budget:,} flips"
+            raise InputError(f"{self.name} searches blocks of {few}: lower the power, or raise block_size")
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             edges = torch.from_numpy(np.concatenate([graph.edges, graph.edges[:, ::-1]]).T.copy())
             victim = _Victim(graph, self.hidden)
             labels = _train(victim, graph, edges)
-            block = min(self.block_size, pairs)
             unused = torch.zeros(graph.num_nodes, 1)  # the victim holds the attributes itself
             _, flips = self.attacker(victim, block).attack(unused, edges, labels, budget, torch.from_numpy(others))
         progress(budget, budget)

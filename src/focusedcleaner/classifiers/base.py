@@ -71,11 +71,11 @@ class NetworkClassifier(Classifier):
         patience: epochs without a better validation after which training stops.
     """
 
-    hidden: int = bounded(16, "[1, inf)")
+    hidden: int = bounded(16, "[1, 10000]")
     dropout: float = bounded(0.5, "[0, 1)")
     rate: float = bounded(0.01, "(0, inf)")
     weight_decay: float = bounded(5e-4, "[0, inf)")
-    epochs: int = bounded(200, "[1, inf)")
+    epochs: int = bounded(200, "[1, 100000]")
     patience: int = bounded(100, "[1, inf)")
     _network: Network | None = field(init=False, default=None, repr=False, compare=False)
 

@@ -142,7 +142,7 @@ class Structure:
         return _scaled(sp.csr_array(self._neighbours() + loops)[nodes], scale[nodes], scale)
 
     def two_hop_blocks(self, nodes: np.ndarray) -> list[np.ndarray]:
-        """Split nodes into parts whose `rows_of_two_hops` fit into memory: one part, but for the surroundings of hubs."""
+        """Split nodes into parts whose `rows_of_two_hops` fit into memory: one part, except around hubs."""
         neighbours = self._neighbours()
         return product_blocks(neighbours, neighbours, nodes)
 

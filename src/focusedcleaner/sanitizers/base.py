@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,12 +19,13 @@ from focusedcleaner.budget import DEFAULT, Budget, edges_allowed, is_auto
 from focusedcleaner.edge_features.class_agreement import attribute_cosines
 from focusedcleaner.engine import one_thread
 from focusedcleaner.engine.sparse import row_products
-from focusedcleaner.errors import InputError
+from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.formatting import readable, why
 from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
 from focusedcleaner.io.convert import as_graph
 from focusedcleaner.io.edit import with_changes
 from focusedcleaner.registry import EdgeScorer
+from focusedcleaner.sanitizers.checks import attribute_notes, check_finite, check_sanitizable, removable
 from focusedcleaner.settings import Configurable
 
 if TYPE_CHECKING:
@@ -75,6 +77,8 @@ class Selection:
     """The number of planted edges, from methods that estimate it."""
     interrupted: bool = False
     """Whether Ctrl-C was pressed before the method was done."""
+    shortfall: str = ""
+    """Why an iterative method stopped before its budget was spent."""
 
 
 @dataclass(frozen=True)
@@ -192,10 +196,16 @@ class Sanitizer(Configurable, ABC):
         graph = as_graph(data)
         check_sanitizable(graph)
         allowed = self.allowed(graph, budget)
+        for note in attribute_notes(graph):
+            warnings.warn(note, InputWarning, stacklevel=2)
         start = time.perf_counter()
         with one_thread():
             seen = graph.without_test_labels()
             selection = self.select_edges(seen, allowed, seed=seed, progress=progress, checkpoint=checkpoint)
+        planted = selection.evidence.get("planted", selection.scores)
+        check_finite(self.name, score=selection.scores, probability=planted)
+        if selection.shortfall and not len(selection.removed) + len(selection.added):
+            warnings.warn(f"{self.name} removed no edge: {selection.shortfall}", InputWarning, stacklevel=2)
         edges = graph.edges[selection.removed]
         sanitation = Sanitation(
             poisoned=graph,
@@ -254,19 +264,6 @@ class Sanitizer(Configurable, ABC):
             return scores
 
         return score
-
-
-def removable(graph: Graph) -> int:
-    """Upper bound on the edges that can go while no node becomes isolated: E − ⌈non-isolated nodes/2⌉."""
-    connected = int((graph.degrees > 0).sum())
-    return graph.num_edges - (connected + 1) // 2
-
-
-def check_sanitizable(graph: Graph) -> None:
-    """Raise an `InputError` that says why, if no sanitizer can work on the graph."""
-    if graph.num_edges == 0:
-        raise InputError("the graph is empty: it has no edges")
-    graph.check_labelled("a sanitizer")
 
 
 def common_evidence(graph: Graph, pairs: IntArray) -> dict[str, NDArray[Any]]:

@@ -157,7 +157,7 @@ class PlantedEdgeEM:
         removed = without_isolating(order[:size], self.graph.edges, self.graph.degrees, size)
         rest = self.graph.without_edges(self.graph.edges[removed])
         skip_slow = number < self.rounds - AVERAGED_ROUNDS and not set(SLOW_ATTACKERS).issuperset(self.attackers)
-        budget = int(max(expected, MIN_PLANTED_SHARE * self.graph.num_edges, 2))
+        budget = min(int(max(expected, MIN_PLANTED_SHARE * self.graph.num_edges, 2)), rest.num_edges)
         table, classes = self._training_set(rest, budget, SLOW_ATTACKERS if skip_slow else (), rng)
         return self._fit(table, classes, number)
 
