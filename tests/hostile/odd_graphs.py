@@ -46,7 +46,7 @@ def with_attributes(change: Callable[[NDArray[np.float64]], ArrayLike | None]) -
     return replace(graph, attributes=change(graph.attributes.toarray()), attribute_names=None)
 
 
-def with_labels(labels: ArrayLike, **parts: Any) -> Graph:
+def with_labels(labels: NDArray[np.int64], **parts: Any) -> Graph:
     return replace(base(), labels=labels, class_names=None, **parts)
 
 
@@ -86,12 +86,14 @@ def units(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return (values + np.random.default_rng(0).random(values.shape)) * scales
 
 
-RANDOM = np.random.default_rng(0)
 LABELS = np.arange(60) % 3
 
 ODD_GRAPHS: dict[str, Maker] = {
     "clique": lambda: shaped(nx.complete_graph(20)),
     "large clique": lambda: shaped(nx.complete_graph(60)),
+    "balanced clique": lambda: shaped(
+        nx.complete_graph(40), attributes=np.eye(40), split=Split(range(38), [38, 39], [])
+    ),
     "star": lambda: star(100),
     "twins": twins,
     "path": lambda: shaped(nx.path_graph(40)),
