@@ -194,20 +194,23 @@ class Sanitizer(Configurable, ABC):
         start = time.perf_counter()
         with one_thread():
             seen = graph.without_test_labels()
-            selection = self.select_edges(seen, allowed, seed=seed, progress=progress, checkpoint=checkpoint)
-        edges = graph.edges[selection.removed]
+            ordered = seen.in_canonical_order()
+            selection = self.select_edges(ordered, allowed, seed=seed, progress=progress, checkpoint=checkpoint)
+        order = seen.canonical_order
+        edges, evidence = order.pairs_back(ordered.edges[selection.removed], selection.evidence)
+        added, _ = order.pairs_back(selection.added, {})
         sanitation = Sanitation(
             poisoned=graph,
             removed=edges,
             scores=selection.scores,
-            evidence={**selection.evidence, **common_evidence(graph, edges)},
+            evidence={**evidence, **common_evidence(graph, edges)},
             trace=selection.trace,
             method=self.name,
             settings=self.settings(),
-            budget=len(edges) + len(selection.added) if allowed is None else allowed,
+            budget=len(edges) + len(added) if allowed is None else allowed,
             seed=seed,
             seconds=time.perf_counter() - start,
-            added=selection.added,
+            added=added,
             added_scores=selection.added_scores,
             auto=allowed is None,
             estimate=selection.estimate,
