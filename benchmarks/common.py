@@ -60,7 +60,8 @@ def published(name: str, power: float) -> tuple[Graph, Graph]:
     if not power:
         return clean, clean
     adjacency = load_adjacency(Path(folder) / "prognn" / f"{name}_meta_adj_{power:g}.npz")
-    poisoned = from_scipy(adjacency, attributes=clean.attributes, labels=clean.labels, split=clean.split)
+    parts = {name: getattr(clean, name) for name in ("attributes", "labels", "split", "names")}
+    poisoned = from_scipy(adjacency, **parts)
     return clean, poisoned
 
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from focusedcleaner.attribute_matrix import AttributeMatrix
 from focusedcleaner.errors import InputError
+from focusedcleaner.node_order import NodeOrder, order_by_name, order_by_structure
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -363,7 +364,8 @@ class Graph:
         """The graph with a random split where it has none and has labels to draw from; otherwise as it is."""
         if self.split is not None or self.labels is None or not len(self.known_labels):
             return self
-        return self.with_split(Split.random(self.labels, seed=seed))
+        nodes = self.canonical_order.nodes
+        return self.with_split(Split(*(nodes[part] for part in Split.random(self.labels[nodes], seed=seed).parts)))
 
     def with_split(self, split: Split | None) -> Self:
         return replace(self, split=split)
@@ -377,6 +379,30 @@ class Graph:
         labels[known] = self.labels[known]
         class_names = self.class_names or tuple(str(number) for number in range(self.num_classes))
         return replace(self, labels=labels, class_names=class_names)
+
+    @cached_property
+    def canonical_order(self) -> NodeOrder:
+        """The nodes sorted by name or, without names, by structure: the same for any numbering of the same graph."""
+        if self._names_count:
+            assert self.names is not None
+            return NodeOrder(order_by_name(self.names))
+        codes = np.full(self.num_nodes, UNKNOWN) if self.labels is None else self.labels.copy()
+        for number, part in enumerate(() if self.split is None else self.split.parts, start=1):
+            codes[part] += number * (self.num_classes + 1)
+        return NodeOrder(order_by_structure(self.edges, self.features, codes))
+
+    def in_canonical_order(self) -> Self:
+        """The graph with its nodes renumbered by `canonical_order`; nodes without names get their places as names."""
+        nodes = self.canonical_order.nodes
+        if not self._names_count:
+            return replace(self.subgraph(nodes), names=tuple(range(self.num_nodes)))
+        return self if np.array_equal(nodes, np.arange(self.num_nodes)) else self.subgraph(nodes)
+
+    @cached_property
+    def _names_count(self) -> bool:
+        """Whether nodes have names. The numbers 0 … N−1 in another order are what renumbering leaves without names."""
+        numbers = tuple(range(self.num_nodes))
+        return self.names is not None and (self.names == numbers or set(self.names) != set(numbers))
 
     def subgraph(self, nodes: Sequence[int] | IntArray) -> Self:
         """The subgraph induced by these nodes, renumbered in the order given; the split is restricted to them."""

@@ -27,6 +27,7 @@ def small(seed: int, num_nodes: int = 14) -> Graph:
         labels=rng.integers(0, 3, num_nodes) % 3,
         class_names=("a", "b", "c"),
         split=Split(np.arange(6), np.arange(6, 9), np.arange(9, num_nodes)),
+        names=range(num_nodes),  # in order, so that the network sees the nodes in this one
     )
 
 

@@ -169,7 +169,7 @@ def test_a_file_wins_over_a_name(cli: Command, graph: Graph, graph_file: Path) -
 
 
 def test_a_graph_without_split_gets_one(cli: Command, graph: Graph, folder: Path) -> None:
-    save_graph(replace(graph, split=None), "bare.npz")
+    save_graph(replace(graph, split=None, names=tuple(range(graph.num_nodes))), "bare.npz")
     done = cli("sanitize", "bare.npz", "--budget", "2", "--out", "RUN", "--seed", "5")
     assert done.exit_code == 0
     assert done.stderr.startswith("note: the graph has no split, so one was drawn (seed 5): 15 for training, 15 for")

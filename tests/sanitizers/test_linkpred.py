@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -15,7 +17,7 @@ from focusedcleaner.surrogate import Surrogate
 
 
 def test_removed_edges_have_the_lowest_probabilities_of_the_detector() -> None:
-    graph = synthetic(num_nodes=120, num_classes=3, num_attributes=30, seed=7)
+    graph = replace(synthetic(num_nodes=120, num_classes=3, num_attributes=30, seed=7), names=tuple(range(120)))
     detector = LinkPred(first_epochs=20)
     found = UnlikelyLinks(edges_per_round=30, detector=detector).sanitize(graph, 30, seed=2)
     seen = graph.without_test_labels()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, IntArray, no_pairs
 from focusedcleaner.io.convert import as_graph
 from focusedcleaner.io.disk import Checkpoint
+from focusedcleaner.node_order import NodeOrder
 from focusedcleaner.settings import Configurable
 
 Needs = Literal["edges", "labels", "split"]
@@ -121,14 +122,17 @@ class Attack(Configurable, ABC):
         if clean.num_edges == 0:
             raise InputError("the graph is empty: it has no edges")
         allowed = edges_allowed(budget, clean.num_edges, what="power")
-        self._check(clean)
+        self.check(clean)
         resume = {"checkpoint": checkpoint} if self.ordered else {}
         start, interrupted = time.perf_counter(), False
         try:
             with one_thread():
-                flips = self.flip(clean, allowed, seed=seed, progress=progress or (lambda done, of: None), **resume)
+                ordered, renumbered = clean.in_canonical_order(), self.renumbered(clean.canonical_order)
+                progress = progress or (lambda done, of: None)
+                flips = renumbered.flip(ordered, allowed, seed=seed, progress=progress, **resume)
         except FlipsSoFar as so_far:
             flips, interrupted = so_far.flips, True
+        flips, _ = clean.canonical_order.pairs_back(flips, {})
         seconds = time.perf_counter() - start
         added, removed = added_and_removed(clean, flips)
         order = flips if self.ordered else None
@@ -137,7 +141,7 @@ class Attack(Configurable, ABC):
             raise Interrupted(poisoning)
         return poisoning
 
-    def _check(self, graph: Graph) -> None:
+    def check(self, graph: Graph) -> None:
         """Refuse a graph that the attack can't use."""
         if self.needs == "split":
             graph.check_labelled("the attack")
@@ -146,6 +150,11 @@ class Attack(Configurable, ABC):
         if self.max_nodes is not None and graph.num_nodes > self.max_nodes:
             limit = f"scores all pairs of nodes and takes at most {self.max_nodes:,} nodes"
             raise InputError(f"{self.name} {limit}, not {graph.num_nodes:,}: use prbcd")
+
+    def renumbered(self, order: NodeOrder) -> Self:
+        """Return the attack on the graph with its nodes in this order; settings that name nodes change with them."""
+        del order
+        return self
 
     @abstractmethod
     def flip(self, graph: Graph, budget: int, *, seed: int, progress: Progress) -> IntArray:

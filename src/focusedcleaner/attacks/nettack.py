@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from focusedcleaner.attacks.degree_test import DegreeTest
 from focusedcleaner.engine.structure import MutableEdges
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import UNKNOWN, BoolArray, FloatArray, Graph, IntArray, pair_keys
+from focusedcleaner.node_order import NodeOrder
 from focusedcleaner.settings import bounded
 from focusedcleaner.surrogate import Surrogate
 
@@ -53,6 +55,13 @@ class Nettack(GreedyAttack):
             object.__setattr__(self, "targets", tuple(self.targets))
             if not self.targets or len(set(self.targets)) < len(self.targets):
                 raise InputError("targets must be different nodes, at least one")
+
+    def check(self, graph: Graph) -> None:
+        super().check(graph)
+        self.targets_in(graph)
+
+    def renumbered(self, order: NodeOrder) -> Self:
+        return self if self.targets is None else replace(self, targets=tuple(order.places(self.targets).tolist()))
 
     def targets_in(self, graph: Graph) -> IntArray:
         """Return the node numbers of the targets; an `InputError` if one is not in the graph or there are none."""

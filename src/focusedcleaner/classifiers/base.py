@@ -19,6 +19,7 @@ from focusedcleaner.engine.operators import Operator, attributes, propagation
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import UNKNOWN, Graph, IntArray
 from focusedcleaner.io.convert import as_graph
+from focusedcleaner.node_order import NodeOrder
 from focusedcleaner.settings import Configurable, bounded
 
 
@@ -78,6 +79,8 @@ class NetworkClassifier(Classifier):
     epochs: int = bounded(200, "[1, 100000]")
     patience: int = bounded(100, "[1, inf)")
     _network: Network | None = field(init=False, default=None, repr=False, compare=False)
+    _order: NodeOrder | None = field(init=False, default=None, repr=False, compare=False)
+    """The order of the fitted graph's nodes in which the network was trained."""
 
     network: ClassVar[type[Network]]
 
@@ -89,17 +92,21 @@ class NetworkClassifier(Classifier):
     def _train(self, graph: Graph, seed: int) -> None:
         with one_thread(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            network = type(self).network(self, graph)
-            _fit(self, network, graph)
-        self._network = network
+            ordered = graph.in_canonical_order()
+            network = type(self).network(self, ordered)
+            _fit(self, network, ordered)
+        self._network, self._order = network, graph.canonical_order
 
     def scores(self, graph: Any) -> Tensor:
-        """Return the logits of every node, N × C."""
-        if self._network is None:
+        """Return the logits of every node, N × C. A graph of as many nodes as the fitted one has the same nodes."""
+        if self._network is None or self._order is None:
             raise InputError(f"{self.name} has not been fitted yet")
+        graph, nodes = as_graph(graph), self._order.nodes
+        if graph.num_nodes != len(nodes):
+            nodes = np.arange(graph.num_nodes)
         with one_thread(), torch.no_grad():
-            scores: Tensor = self._network.eval()(*self._network.inputs(as_graph(graph)))
-            return scores
+            scores: Tensor = self._network.eval()(*self._network.inputs(graph.subgraph(nodes)))
+            return scores[torch.from_numpy(np.argsort(nodes))]
 
     def predict(self, graph: Any) -> IntArray:
         return self.scores(graph).argmax(dim=1).numpy()

@@ -75,7 +75,8 @@ def published_graph(poison: Cell) -> Graph:
     """The graph that Pro-GNN's authors poisoned with METTACK."""
     clean, data = clean_graph(poison.source), poison.source.data
     path = _published_file(f"prognn/{data}_meta_adj_{poison.amount:g}.npz", _ORIGIN["prognn"])
-    poisoned = from_scipy(load_adjacency(path), attributes=clean.attributes, labels=clean.labels, split=clean.split)
+    parts = {name: getattr(clean, name) for name in ("attributes", "labels", "split", "names")}
+    poisoned = from_scipy(load_adjacency(path), **parts)
     if poisoned.num_nodes != clean.num_nodes:
         raise InputError(f"{path}: has {poisoned.num_nodes:,} nodes, but {data} has {clean.num_nodes:,}")
     return poisoned
@@ -83,6 +84,12 @@ def published_graph(poison: Cell) -> Graph:
 
 @lru_cache(maxsize=8)
 def _without_split(data: str) -> Graph:
+    """A graph whose nodes keep their order, in which the stored results were computed (`Graph.canonical_order`)."""
+    graph = _load(data)
+    return replace(graph, names=tuple(range(graph.num_nodes)))
+
+
+def _load(data: str) -> Graph:
     if not data.startswith(SYNTHETIC):
         return datasets.load(data)
     size = data.removeprefix(SYNTHETIC)

@@ -93,9 +93,15 @@ def missing_edges(
     graph = as_graph(graph)
     check_sanitizable(graph)
     allowed = edges_allowed(limit, graph.num_edges, what="limit")
+    seen = graph.without_test_labels()
+    order = seen.canonical_order
+    if excluded is not None:
+        excluded = np.sort(order.places(excluded), axis=1)
     with one_thread():
-        search = _Search(graph.without_test_labels(), seed, trees)
-        return search.run(allowed, excluded, HIDING_STRATEGIES * repeats, progress)
+        search = _Search(seen.in_canonical_order(), seed, trees)
+        found = search.run(allowed, excluded, HIDING_STRATEGIES * repeats, progress)
+    pairs, evidence = order.pairs_back(found.pairs, found.evidence)
+    return replace(found, pairs=pairs, evidence=evidence)
 
 
 class _Search:

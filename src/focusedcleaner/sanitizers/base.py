@@ -201,24 +201,27 @@ class Sanitizer(Configurable, ABC):
         start = time.perf_counter()
         with one_thread():
             seen = graph.without_test_labels()
-            selection = self.select_edges(seen, allowed, seed=seed, progress=progress, checkpoint=checkpoint)
+            ordered = seen.in_canonical_order()
+            selection = self.select_edges(ordered, allowed, seed=seed, progress=progress, checkpoint=checkpoint)
         planted = selection.evidence.get("planted", selection.scores)
         check_finite(self.name, score=selection.scores, probability=planted)
         if selection.shortfall and not len(selection.removed) + len(selection.added):
             warnings.warn(f"{self.name} removed no edge: {selection.shortfall}", InputWarning, stacklevel=2)
-        edges = graph.edges[selection.removed]
+        order = seen.canonical_order
+        edges, evidence = order.pairs_back(ordered.edges[selection.removed], selection.evidence)
+        added, _ = order.pairs_back(selection.added, {})
         sanitation = Sanitation(
             poisoned=graph,
             removed=edges,
             scores=selection.scores,
-            evidence={**selection.evidence, **common_evidence(graph, edges)},
+            evidence={**evidence, **common_evidence(graph, edges)},
             trace=selection.trace,
             method=self.name,
             settings=self.settings(),
-            budget=len(edges) + len(selection.added) if allowed is None else allowed,
+            budget=len(edges) + len(added) if allowed is None else allowed,
             seed=seed,
             seconds=time.perf_counter() - start,
-            added=selection.added,
+            added=added,
             added_scores=selection.added_scores,
             auto=allowed is None,
             estimate=selection.estimate,
