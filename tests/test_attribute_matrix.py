@@ -54,6 +54,14 @@ def test_a_dense_column_may_be_shifted(matrix: np.ndarray, shift: int) -> None:
 
 
 @settings(deadline=None)
+@given(matrix=anything, seed=st.integers(0, 99))
+def test_the_order_of_the_nodes_changes_no_bit(matrix: np.ndarray, seed: int) -> None:
+    order = np.random.default_rng(seed).permutation(len(matrix))
+    features = dense(matrix)
+    assert same(dense(matrix[order]), None if features is None else features[order])
+
+
+@settings(deadline=None)
 @given(matrix=anything)
 def test_features_of_any_finite_attributes_are_finite_and_bounded(matrix: np.ndarray) -> None:
     before = matrix.copy()

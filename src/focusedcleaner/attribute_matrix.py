@@ -125,7 +125,10 @@ def _centred(
     chosen = place[matrix.indices] >= 0
     table[rows[chosen], place[matrix.indices[chosen]]] = values[chosen]
     table -= middle
-    spread = np.where(upper > lower, upper - lower, np.abs(table).mean(axis=0))
+    spread = upper - lower
+    narrow = spread == 0
+    # Sorted, so that the sum doesn't depend on the order of the nodes.
+    spread[narrow] = np.sort(np.abs(table[:, narrow]), axis=0).mean(axis=0)
     centred = sp.csr_array(_ratio(table, spread))
     return sp.csr_array((centred.data, dense[centred.indices], centred.indptr), shape=matrix.shape)
 

@@ -246,7 +246,7 @@ def renumbered(graph: Graph, order: IntArray) -> Graph:
 def test_renumbering_the_nodes_changes_nothing(name: str, named: bool) -> None:
     graph = base()
     if named:
-        graph = replace(graph, names=[f"node {number}" for number in range(graph.num_nodes)])
+        graph = replace(graph, names=tuple(f"node {number}" for number in range(graph.num_nodes)))
     order = np.random.default_rng(1).permutation(graph.num_nodes)
     back = np.sort(order[removed(renumbered(graph, order), name)], axis=1)
     assert {tuple(edge) for edge in back.tolist()} == {tuple(edge) for edge in removed(graph, name).tolist()}

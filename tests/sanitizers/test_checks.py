@@ -26,7 +26,7 @@ def graph() -> Graph:
 def with_age(graph: Graph, name: str = "age") -> Graph:
     assert graph.attributes is not None
     ages = np.random.default_rng(0).integers(18, 90, graph.num_nodes)
-    names = [*(f"word {number}" for number in range(12)), name]
+    names = (*(f"word {number}" for number in range(12)), name)
     joined = np.column_stack([graph.attributes.toarray(), ages])
     return replace(graph, attributes=joined, attribute_names=names)
 
