@@ -42,6 +42,12 @@ def test_a_column_on_another_scale_is_named_and_scaled(graph: Graph) -> None:
     assert any("age about" in warning for warning in fc.check(mixed).warnings)
 
 
+def test_an_edge_scorer_repeats_no_note(graph: Graph) -> None:
+    mixed = with_age(graph)
+    scores = sanitizer("maskgvae", rounds=1, partition_epochs=1, autoencoder_epochs=1).edge_scorer(mixed)(mixed)
+    assert scores.max() == 1
+
+
 def test_column_names_of_others_are_made_readable(graph: Graph) -> None:
     (note,) = attribute_notes(with_age(graph, "age\x1b[31m\n" + "x" * 100))
     assert "\x1b" not in note

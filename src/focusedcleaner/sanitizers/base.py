@@ -261,7 +261,9 @@ class Sanitizer(Configurable, ABC):
 
         def score(trial: Graph) -> FloatArray:
             ranked = min(int(RANKED_SHARE * trial.num_edges), removable(trial))
-            removed = self.sanitize(trial, max(ranked, 1), seed=seed).removed
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", InputWarning)  # one for each of many trials
+                removed = self.sanitize(trial, max(ranked, 1), seed=seed).removed
             scores = np.zeros(trial.num_edges)
             scores[trial.edge_numbers(removed)] = 1 - np.arange(len(removed)) / max(len(removed), 1)
             return scores
