@@ -35,6 +35,7 @@ SENSIBLE: dict[str, dict[str, Any]] = {
 NEED_ATTRIBUTES = {"jaccard", "cosine"}
 
 
+@pytest.mark.filterwarnings("ignore::focusedcleaner.errors.InputWarning")
 @pytest.mark.parametrize("name", SANITIZERS.names())
 @settings(deadline=None, max_examples=5, suppress_health_check=[HealthCheck.filter_too_much])
 @given(graph=labelled_graphs(min_nodes=8), share=st.floats(0.05, 0.5), seed=st.integers(0, 5))

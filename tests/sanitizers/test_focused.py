@@ -26,6 +26,7 @@ pytestmark = pytest.mark.slow
 FAST = {"classdiv": ClassDiv(first_epochs=5, epochs=1), "linkpred": LinkPred(first_epochs=5, epochs=1)}
 
 
+@pytest.mark.filterwarnings("ignore::focusedcleaner.errors.InputWarning")
 @settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.filter_too_much])
 @given(
     graph=labelled_graphs(min_nodes=8),

@@ -49,7 +49,7 @@ def class_agreement(
 def attribute_cosines(graph: Graph, edges: IntArray) -> FloatArray:
     """Return the cosine of both ends' attributes for E pairs of nodes (E × 2); 0 where a node has none.
 
-    >>> attribute_cosines(Graph(3, [[0, 1], [1, 2]], attributes=[[1, 0], [2, 0], [0, 0]]), np.array([[0, 1], [1, 2]]))
+    >>> attribute_cosines(Graph(3, [[0, 1], [1, 2]], attributes=[[1, 0], [1, 0], [0, 0]]), np.array([[0, 1], [1, 2]]))
     array([1., 0.])
     """
     x = graph.features
