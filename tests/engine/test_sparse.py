@@ -61,6 +61,11 @@ def test_long_rows_are_looked_up_with_the_same_digits(entries: int, monkeypatch:
     monkeypatch.setattr(sparse, "_UNEVEN", 2)
     assert np.array_equal(row_products(left, right, pairs), expected)
     assert np.array_equal(row_products(sp.csr_array((40, 300)), right, pairs), np.zeros(len(pairs)))
+    unsorted = sp.csr_array(sp.eye_array(40, format="csr") @ right)
+    unsorted.indices[: unsorted.indptr[1]] = unsorted.indices[: unsorted.indptr[1]][::-1].copy()
+    unsorted.data[: unsorted.indptr[1]] = unsorted.data[: unsorted.indptr[1]][::-1].copy()
+    unsorted.has_sorted_indices = False
+    np.testing.assert_allclose(row_products(left, unsorted, pairs), expected)
 
 
 def test_rows_of_a_product_are_split_by_their_size(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,11 +91,12 @@ def row_products(left: sp.csr_array, right: sp.csr_array, pairs: IntArray) -> Fl
 def shared_entries(left: sp.csr_array, right: sp.csr_array, pairs: IntArray) -> Iterator[sp.csr_array]:
     """Yield left_u ∘ right_v of P × 2 row numbers, a row per pair (u, v), in batches that fit into memory.
 
-    Both matrices have sorted indices. An empty list gives one empty batch.
+    An empty list gives one empty batch.
     """
     lengths = np.diff(left.indptr)[pairs[:, 0]].astype(np.int64), np.diff(right.indptr)[pairs[:, 1]].astype(np.int64)
     shorter, longer = np.minimum(*lengths), np.maximum(*lengths)
-    uneven = (longer > _LONG) & (longer > _UNEVEN * shorter)
+    sorted_ = left.has_sorted_indices and right.has_sorted_indices
+    uneven = (longer > _LONG) & (longer > _UNEVEN * shorter) & sorted_
     # A long row is not copied for every pair of a hub: the few entries of the other one are looked up in it.
     ends = np.cumsum(np.where(uneven, shorter, shorter + longer) + _BATCH_ENTRIES // _BATCH)
     start = 0
