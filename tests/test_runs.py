@@ -14,16 +14,8 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import load_graph
 from focusedcleaner.restore.missing import Missing
-from focusedcleaner.runs import (
-    RunFolder,
-    check_same_configuration,
-    free_path,
-    read_missing,
-    read_record,
-    read_run,
-    write_missing,
-    write_run,
-)
+from focusedcleaner.run_record import check_same_configuration, read_record
+from focusedcleaner.runs import RunFolder, free_path, read_missing, read_run, write_missing, write_run
 from focusedcleaner.sanitizers import FocusedCleaner, Sanitation
 
 

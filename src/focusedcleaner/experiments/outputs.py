@@ -73,7 +73,9 @@ def write_outputs(
         contents[stem.with_suffix(".csv")] = csv_text(entries).encode()
         if not with_page:
             contents[stem.with_suffix(".md")] = Section(experiment, entries, "." if images else "").markdown().encode()
-    page_file = {folder.with_suffix(".md"): page(experiments, results, folder.name, drawn).encode()} if with_page else {}
+    page_file = (
+        {folder.with_suffix(".md"): page(experiments, results, folder.name, drawn).encode()} if with_page else {}
+    )
     write_files(contents)
     write_files(page_file)
     return [*contents, *page_file]
