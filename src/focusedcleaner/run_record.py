@@ -1,9 +1,8 @@
-"""`run.json`, the record of a run: made, read with every field checked, and compared with a run that is to resume it."""
+"""`run.json`, the record of a run: made, read with every field checked, and compared with the run that resumes it."""
 
 from __future__ import annotations
 
 import json
-import math
 import platform
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
@@ -73,14 +72,14 @@ def _is_count(value: object) -> bool:
 
 
 def _is_amount(value: object) -> bool:
-    return type(value) in (int, float) and 0 <= value < 2**63 and math.isfinite(value)  # type: ignore[operator, arg-type]
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 2**63
 
 
 def _is_estimate(value: object) -> bool:
     if not isinstance(value, dict):
         return value is None
-    number, low, high = (value.get(key) for key in ("number", "low", "high"))
-    return all(map(_is_amount, (number, low, high))) and low <= high
+    numbers: list[Any] = [value.get(key) for key in ("number", "low", "high")]
+    return all(map(_is_amount, numbers)) and bool(numbers[1] <= numbers[2])
 
 
 def _is_text(value: object) -> bool:
@@ -90,9 +89,9 @@ def _is_text(value: object) -> bool:
 
 def _is_object(value: object, depth: int = 0) -> bool:
     """Whether it is an object of plain values and, to a limited depth, of lists and objects."""
-    if isinstance(value, dict):
-        return depth < _DEEPEST and all(_is_text(key) and _is_value(one, depth + 1) for key, one in value.items())
-    return False
+    if not isinstance(value, dict) or depth == _DEEPEST:
+        return False
+    return all(_is_text(key) and _is_value(one, depth + 1) for key, one in value.items())
 
 
 def _is_value(value: object, depth: int) -> bool:

@@ -14,8 +14,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from focusedcleaner.cli import options, output, signals
+from focusedcleaner.cli import options, signals
 from focusedcleaner.cli.options import JsonOption, option
+from focusedcleaner.cli.output import watched_output
 from focusedcleaner.errors import InputError
 
 # Some versions of typer bundle click and some import it: the base class of its usage errors is found, not named.
@@ -46,22 +47,18 @@ class OneLineErrors(TyperGroup):
 
     def main(self, args: Sequence[str] | None = None, *more: Any, **settings: Any) -> Any:
         words = list(sys.argv[1:] if args is None else args)
-        output.replace_closed_streams()
-        try:
-            code = super().main(words, *more, **{**settings, "standalone_mode": False, "obj": words})
-        except _UsageError as error:
-            code = _failure(f"error: {getattr(error, 'format_message', error.__str__)()}").exit_code
-        except OSError:
-            if output.flush_error() is None:  # not standard output's
-                raise
+        with watched_output() as output:
+            try:
+                code = super().main(words, *more, **{**settings, "standalone_mode": False, "obj": words})
+            except _UsageError as error:
+                code = _failure(f"error: {getattr(error, 'format_message', error.__str__)()}").exit_code
+            except OSError:
+                if output.error is None:
+                    raise
+        if isinstance(output.error, BrokenPipeError):
             code = 1
-        if (error := output.flush_error()) is not None:
-            output.discard()
-            code = (
-                1
-                if isinstance(error, BrokenPipeError)
-                else _failure(f"error: standard output: {error.strerror}").exit_code
-            )
+        elif output.error is not None:
+            code = _failure(f"error: standard output: {output.error.strerror}").exit_code
         if settings.get("standalone_mode", True):
             sys.exit(code)
         return code

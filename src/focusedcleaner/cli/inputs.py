@@ -15,6 +15,7 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import SUFFIXES, load_adjacency, load_graph, load_split
 from focusedcleaner.io.disk import checksum, prefix_errors
+from focusedcleaner.io.transaction import recover
 from focusedcleaner.run_record import RECORD
 from focusedcleaner.runs import GRAPH, read_run
 
@@ -104,5 +105,6 @@ def check_output(path: Path, *, force: bool, suffixes: tuple[str, ...]) -> None:
             raise InputError("is a folder, not a file")
         if not path.parent.is_dir():
             raise InputError(f"there is no folder {path.parent}")
+        recover(path.parent)
         if path.exists() and not force:
             raise InputError("exists already: choose another name, or replace it with --force")

@@ -41,7 +41,7 @@ _current = Interruption()
 @contextmanager
 def handled() -> Iterator[Interruption]:
     """Handle the signals of one command; those that are ignored, as SIGHUP under nohup, stay ignored."""
-    global _current  # noqa: PLW0603
+    global _current
     _current = Interruption()
     before = {}
     try:
