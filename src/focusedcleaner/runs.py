@@ -270,9 +270,11 @@ def _read_files(folder: Path) -> Run:
             raise InputError(f"{folder}: {RECORD} tells of {record[key]} {key} edges, {file} of {len(edges)}")
     (removed, evidence), (added, added_columns) = tables["removed"], tables["added"]
     run = Run(folder, record, graph, removed, evidence.pop("score"), evidence, added, added_columns["score"])
-    told = record["input"].get("fingerprint")
     with prefix_errors(folder):
-        if told is not None and told != run.poisoned.fingerprint():
+        fingerprint = run.poisoned.fingerprint()
+        # A graph that still has a removed edge would have the same fingerprint.
+        edges = graph.num_edges + len(removed) - len(added)
+        if edges != run.poisoned.num_edges or fingerprint != record["input"].get("fingerprint", fingerprint):
             raise InputError(f"{GRAPH} does not belong to this run: {RECORD} tells of another graph")
     return run
 
