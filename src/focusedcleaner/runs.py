@@ -273,8 +273,8 @@ def _read_files(folder: Path) -> Run:
     with prefix_errors(folder):
         fingerprint = run.poisoned.fingerprint()
         # A graph that still has a removed edge would have the same fingerprint.
-        edges = graph.num_edges + len(removed) - len(added)
-        if edges != run.poisoned.num_edges or fingerprint != record["input"].get("fingerprint", fingerprint):
+        total = graph.num_edges + len(removed) - len(added)
+        if total != run.poisoned.num_edges or fingerprint != record["input"].get("fingerprint", fingerprint):
             raise InputError(f"{GRAPH} does not belong to this run: {RECORD} tells of another graph")
     return run
 
