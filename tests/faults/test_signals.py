@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from focusedcleaner.attacks import mettack
 from focusedcleaner.cli import main, signals
 from focusedcleaner.io import disk, transaction
 from focusedcleaner.sanitizers import focused
 from focusedcleaner.sanitizers.iterative import Journal
 from tests.faults.conftest import Prepared
-from tests.faults.scenarios import SANITIZE, SCENARIOS, inside, litter, opened_state
+from tests.faults.scenarios import ATTACK, SANITIZE, SCENARIOS, inside, litter, opened_state
 from tests.hostile.child import Outcome, command, in_child
 
 CODES = {signal.SIGINT: 2, signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -72,6 +73,32 @@ def test_a_signal_while_the_whole_run_is_saved_waits(number: int, prepared: Prep
     assert stopped.err == "interrupted; the run was finished and is in RUN\n"
     assert opened_state(place) == prepared.new
     assert litter(place) == []
+
+
+def test_a_terminated_attack_keeps_its_flips(prepared: Prepared) -> None:
+    place = prepared.copy()
+
+    def run() -> None:
+        whole = mettack.MettackSearch.next_flip
+        flips = iter(range(10))
+
+        def struck(self: mettack.MettackSearch) -> tuple[int, int] | None:
+            if next(flips) == 2:
+                os.kill(os.getpid(), signal.SIGTERM)
+            return whole(self)
+
+        mettack.MettackSearch.next_flip = struck  # type: ignore[method-assign]
+        os.chdir(place)
+        main([*ATTACK, "4"])
+
+    stopped = in_child(run)
+    assert stopped.code == 143
+    assert stopped.err.startswith("interrupted after 2 of 4 flips, which are kept; continue with: ")
+    assert command(*ATTACK, "4", "--resume", cwd=place).code == 0
+    assert litter(place) == []
+    whole = prepared.copy()
+    assert command(*ATTACK, "4", cwd=whole).code == 0
+    assert (whole / "p.npz").read_bytes() == (place / "p.npz").read_bytes()
 
 
 def test_nohup_stays_nohup(prepared: Prepared) -> None:

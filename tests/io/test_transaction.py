@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.io import transaction
+from focusedcleaner.graph import Graph
+from focusedcleaner.io import graph_files, load_graph, save_graph, transaction
 from focusedcleaner.io.transaction import JOURNAL, lock_file, locked, recover, remove_litter, write_files
 from tests.hostile.child import in_child
 
@@ -44,6 +45,38 @@ def test_what_was_committed_is_completed(done: list[str], tmp_path: Path) -> Non
         os.replace(tmp_path / f".{name}.00000000.part", tmp_path / name)
     recover(tmp_path)
     assert contents(tmp_path) == {"a": "new", "b": "new"}
+
+
+def test_a_reader_cares_about_its_own_file_only(tmp_path: Path) -> None:
+    committed(tmp_path)
+    recover(tmp_path, only="c")
+    assert (tmp_path / JOURNAL).exists()
+    recover(tmp_path, only="b")
+    assert contents(tmp_path) == {"a": "new", "b": "new"}
+    (tmp_path / JOURNAL).write_text("cut off")
+    recover(tmp_path, only="b")
+    assert (tmp_path / JOURNAL).exists()
+
+
+def test_a_journal_of_another_user_is_not_carried_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    committed(tmp_path)
+    monkeypatch.setattr(os, "getuid", lambda: -1)
+    recover(tmp_path, only="c")
+    with pytest.raises(InputError, match="was left by another user"):
+        recover(tmp_path)
+    assert (tmp_path / "a").read_text() == "old"
+
+
+def test_an_edge_list_is_never_read_beside_another_s_nodes(tmp_path: Path, graph: Graph) -> None:
+    smaller = Graph.from_pairs(3, [[0, 1]])
+    save_graph(graph, tmp_path / "g.csv")
+    parts = {path.name: content for path, content in graph_files(smaller, tmp_path / "g.csv").items()}
+    for name, content in parts.items():
+        (tmp_path / f".{name}.00000000.part").write_bytes(content)
+    plan = {"renamed": {f".{name}.00000000.part": name for name in parts}, "removed": []}
+    (tmp_path / JOURNAL).write_text(json.dumps(plan))
+    os.replace(tmp_path / ".g.nodes.csv.00000000.part", tmp_path / "g.nodes.csv")
+    assert load_graph(tmp_path / "g.csv") == smaller
 
 
 def test_the_next_transaction_completes_it_too(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def load_graph(path: str | PathLike[str], *, nodes: str | PathLike[str] | None =
     """
     file = Path(path)
     suffix = checked_suffix(file)
-    recover(file.parent)
+    recover(file.parent, only=file.name)
     if nodes is None:
         return _LOADERS[suffix](file)
     if suffix != ".csv":

@@ -29,7 +29,9 @@ except ModuleNotFoundError:  # Windows
 JOURNAL = ".focusedcleaner.commit"
 _LONGEST_JOURNAL = 2**20
 _NEW = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0)
-_OLD = os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_OLD = os.O_RDONLY
+for _flag in ("O_BINARY", "O_NOFOLLOW", "O_NONBLOCK"):  # of these, Windows has the first
+    _OLD |= getattr(os, _flag, 0)
 
 
 def write_files(contents: Mapping[Path, bytes], remove: Iterable[Path] = ()) -> None:
@@ -75,8 +77,11 @@ def write_files(contents: Mapping[Path, bytes], remove: Iterable[Path] = ()) -> 
             _carry_out(folder, plan)
 
 
-def recover(folder: Path) -> None:
-    """Complete a transaction that was cut off after its commit; drop a journal that was cut off before."""
+def recover(folder: Path, only: str | None = None) -> None:
+    """Complete a transaction that was cut off after its commit; drop a journal that was cut off before.
+
+    With the name of a file, ``only``, other files' transactions are left alone: a reader need not care about them.
+    """
     journal = folder / JOURNAL
     while os.path.lexists(journal):
         with prefix_errors(journal), ExitStack() as open_files:
@@ -89,9 +94,11 @@ def recover(folder: Path) -> None:
             if not _is_still(file, journal):
                 continue
             about = os.fstat(file)
+            plan = _checked_plan(os.read(file, _LONGEST_JOURNAL)) if stat.S_ISREG(about.st_mode) else None
+            if only is not None and (plan is None or only not in plan["renamed"].values()):
+                return
             if hasattr(os, "getuid") and about.st_uid != os.getuid():
                 raise InputError("was left by another user: only they can complete what it began")
-            plan = _checked_plan(os.read(file, _LONGEST_JOURNAL)) if stat.S_ISREG(about.st_mode) else None
             if plan is None:
                 journal.unlink()
             else:
