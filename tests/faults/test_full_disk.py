@@ -35,7 +35,7 @@ def fill_everywhere(prepared: Prepared, points: Iterable[int]) -> dict[str, int]
 
 
 def test_a_full_disk_costs_one_line(prepared: Prepared) -> None:
-    counts = fill_everywhere(prepared, prepared.sample(0.5, 0.9))
+    counts = fill_everywhere(prepared, prepared.sample(0.6, 0.9))
     assert counts["one_line"]
 
 

@@ -32,7 +32,7 @@ def kill_everywhere(prepared: Prepared, points: Iterable[int]) -> dict[str, int]
 
 
 def test_a_kill_leaves_the_old_state_or_the_new(prepared: Prepared) -> None:
-    counts = kill_everywhere(prepared, prepared.sample(0.3, 0.75, 1))
+    counts = kill_everywhere(prepared, prepared.sample(0.1, 0.75, 0.95))
     assert counts["old"]
 
 

@@ -37,10 +37,11 @@ COMMANDS = (
     ("score", "RUN", "--truth", "graph.npz"),
     ("apply", "RUN", "--force"),
     ("review", "RUN", "--export", "verdicts.csv", "--force"),
+    (*SANITIZE, "--resume"),
     ("restore", "RUN", "--limit", "2"),
     ("classify", "RUN", "--model", "sgc", "--seeds", "1"),
-    (*SANITIZE, "--resume"),
 )
+QUICK = COMMANDS[:5]
 Tampering = Callable[[Path], None]
 
 
@@ -163,12 +164,12 @@ def test_there_are_enough() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(7))
+@pytest.mark.parametrize("part", range(len(QUICK)), ids=[words[0] for words in QUICK])
 def test_a_tampered_run_is_told(part: int, tampered: Callable[[Tampering], Path]) -> None:
-    """Every tampering once; each command gets a seventh of them."""
+    """Every tampering once, with one of the quick commands."""
     refused = 0
-    for tamper in list(TAMPERINGS.values())[part::7]:
-        refused += ends_in_order(tampered(tamper), COMMANDS[part]).exit_code == 2
+    for tamper in list(TAMPERINGS.values())[part :: len(QUICK)]:
+        refused += ends_in_order(tampered(tamper), QUICK[part]).exit_code == 2
     assert refused
 
 
@@ -194,5 +195,5 @@ def test_nothing_outside_the_folder_is_touched(tampered: Callable[[Tampering], P
 
 def test_another_graph_in_the_folder_is_noticed(tampered: Callable[[Tampering], Path]) -> None:
     place = tampered(TAMPERINGS["the poisoned graph"])
-    for words in COMMANDS[:-1]:
+    for words in (*COMMANDS[:4], *COMMANDS[5:]):
         assert "sanitized.npz does not belong to this run" in ends_in_order(place, words).stderr, words

@@ -29,7 +29,8 @@ def attack(options: AttackOptions) -> None:
     outputs = _outputs(options.power, options.out or Path(f"{Path(options.graph).stem}-{options.method}.npz"))
     first, *_ = outputs.values()
     with lock_file(first):
-        recover(first.parent)
+        for output in outputs.values():
+            recover(output.parent, only=output.name)
         checkpoint = _checkpoint(attacker, list(outputs.values()), options.resume)
         graph = read_graph_with_split(options, options.seed)
         if options.targets is not None:

@@ -105,6 +105,6 @@ def check_output(path: Path, *, force: bool, suffixes: tuple[str, ...]) -> None:
             raise InputError("is a folder, not a file")
         if not path.parent.is_dir():
             raise InputError(f"there is no folder {path.parent}")
-        recover(path.parent)
+        recover(path.parent, only=path.name)
         if path.exists() and not force:
             raise InputError("exists already: choose another name, or replace it with --force")

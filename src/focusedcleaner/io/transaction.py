@@ -53,8 +53,7 @@ def write_files(contents: Mapping[Path, bytes], remove: Iterable[Path] = ()) -> 
                         raise InputError("is a folder, not a file")
                     if not folder.is_dir():
                         raise InputError(f"there is no folder {folder}")
-                    if not parts:
-                        recover(folder)
+                    recover(folder, only=path.name)
                     remove_litter(folder, path.name)
                     _stage(path, content, parts, open_files)
             if len(parts) == 1 and not removed:
