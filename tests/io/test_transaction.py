@@ -54,15 +54,20 @@ def test_a_reader_cares_about_its_own_file_only(tmp_path: Path) -> None:
     recover(tmp_path, only="b")
     assert contents(tmp_path) == {"a": "new", "b": "new"}
     (tmp_path / JOURNAL).write_text("cut off")
-    recover(tmp_path, only="b")
-    assert (tmp_path / JOURNAL).exists()
+    recover(tmp_path, only="c")
+    assert not (tmp_path / JOURNAL).exists()
+    (tmp_path / JOURNAL).symlink_to("a")
+    write_files({tmp_path / "c": b"mine"})
+    with pytest.raises(InputError, match="was left by somebody else"):
+        write_files({tmp_path / "c": b"mine", tmp_path / "d": b"mine"})
+    assert set(contents(tmp_path)) == {"a", "b", "c", JOURNAL}
 
 
 def test_a_journal_of_another_user_is_not_carried_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     committed(tmp_path)
     monkeypatch.setattr(os, "getuid", lambda: -1)
     write_files({tmp_path / "c": b"mine"})
-    with pytest.raises(InputError, match="was left by another user"):
+    with pytest.raises(InputError, match="was left by somebody else"):
         recover(tmp_path)
     assert (tmp_path / "a").read_text() == "old"
 

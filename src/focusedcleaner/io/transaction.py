@@ -85,23 +85,25 @@ def recover(folder: Path, only: str | None = None) -> None:
     while os.path.lexists(journal):
         with prefix_errors(journal), ExitStack() as open_files:
             try:
-                file = os.open(journal, _OLD)
+                about = os.lstat(journal)
+                file = os.open(journal, _OLD) if stat.S_ISREG(about.st_mode) else None
             except FileNotFoundError:
                 return
-            open_files.callback(os.close, file)
-            _lock(file)  # waits while its process is alive
-            if not _is_still(file, journal):
-                continue
-            about = os.fstat(file)
-            plan = _checked_plan(os.read(file, _LONGEST_JOURNAL)) if stat.S_ISREG(about.st_mode) else None
+            plan, mine = None, not hasattr(os, "getuid") or about.st_uid == os.getuid()
+            if file is not None:
+                open_files.callback(os.close, file)
+                _lock(file)  # waits while its process is alive
+                if not _is_still(file, journal):
+                    continue
+                plan = _checked_plan(os.read(file, _LONGEST_JOURNAL))
+                if plan is None and mine:
+                    journal.unlink()
+                    continue
             if only is not None and (plan is None or only not in plan["renamed"].values()):
                 return
-            if hasattr(os, "getuid") and about.st_uid != os.getuid():
-                raise InputError("was left by another user: only they can complete what it began")
-            if plan is None:
-                journal.unlink()
-            else:
-                _carry_out(folder, plan)
+            if plan is None or not mine:
+                raise InputError("was left by somebody else: let them complete what it began, or remove it")
+            _carry_out(folder, plan)
 
 
 def remove_litter(folder: Path, name: str | None = None) -> None:
