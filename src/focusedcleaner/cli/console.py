@@ -6,7 +6,7 @@ import json
 import shlex
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import typer
@@ -88,8 +88,9 @@ def note(text: str) -> None:
 
 
 def print_error(text: str) -> None:
-    """Print one line on standard error, with control characters made visible."""
-    typer.echo(readable(text, most=100_000), err=True)
+    """Print one line on standard error, if that can be written, with control characters made visible."""
+    with suppress(OSError):
+        typer.echo(readable(text, most=100_000), err=True)
 
 
 def print_json(fields: Mapping[str, Any]) -> None:

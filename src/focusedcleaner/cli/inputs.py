@@ -15,7 +15,9 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import SUFFIXES, load_adjacency, load_graph, load_split
 from focusedcleaner.io.disk import checksum, prefix_errors
-from focusedcleaner.runs import GRAPH, RECORD, read_record
+from focusedcleaner.io.transaction import recover
+from focusedcleaner.run_record import RECORD
+from focusedcleaner.runs import GRAPH, read_run
 
 
 def read_graph(source: GraphSource) -> Graph:
@@ -67,9 +69,12 @@ def source_record(source: GraphSource) -> dict[str, Any]:
 def _load(source: GraphSource) -> Graph:
     path = _graph_file(source)
     if path.is_file():
-        if path != Path(source.graph) and read_record(Path(source.graph))["status"] != "complete":
+        if path == Path(source.graph) or source.nodes is not None:
+            return load_graph(path, nodes=source.nodes)
+        run = read_run(source.graph)
+        if not run.complete:
             note(f"{source.graph} was interrupted: its graph is only partly cleaned")
-        return load_graph(path, nodes=source.nodes)
+        return run.graph
     if source.nodes is not None:
         raise InputError(f"--nodes goes with an edge list (.csv), and {source.graph} is none")
     if source.graph in datasets.names():
@@ -100,5 +105,6 @@ def check_output(path: Path, *, force: bool, suffixes: tuple[str, ...]) -> None:
             raise InputError("is a folder, not a file")
         if not path.parent.is_dir():
             raise InputError(f"there is no folder {path.parent}")
+        recover(path.parent, only=path.name)
         if path.exists() and not force:
             raise InputError("exists already: choose another name, or replace it with --force")

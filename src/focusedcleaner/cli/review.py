@@ -13,6 +13,7 @@ from rich.text import Text
 from focusedcleaner.cli.console import count, note, print_json, screen
 from focusedcleaner.cli.inputs import check_output
 from focusedcleaner.cli.options import ApplyOptions, ReviewOptions
+from focusedcleaner.cli.signals import deferred
 from focusedcleaner.errors import InputError, MissingExtra
 from focusedcleaner.io import SUFFIXES, save_graph
 from focusedcleaner.io.disk import write_files
@@ -22,7 +23,7 @@ from focusedcleaner.review.edge_details import EdgeDetails
 from focusedcleaner.review.export import KINDS, Conflicts, export, select_edges
 from focusedcleaner.review.page import Review
 from focusedcleaner.review.store import FILE, checked_reviewer
-from focusedcleaner.runs import Run, read_run
+from focusedcleaner.runs import Run, opened_run
 
 REVIEWED = "reviewed.npz"
 
@@ -31,13 +32,13 @@ def review(options: ReviewOptions) -> None:
     """Serve the page, or write the decisions to a file."""
     if options.export is not None:
         check_output(options.export, force=options.force, suffixes=tuple(f".{kind}" for kind in KINDS))
-    run = read_run(options.run_folder)
-    if not run.complete:
-        note(f"{run.path} was interrupted; a review covers only the edges removed so far: finish the run first")
-    if options.export is not None:
-        _export(run, options.export, json=options.json)
-    else:
-        _serve(run, options)
+    with opened_run(options.run_folder) as run:
+        if not run.complete:
+            note(f"{run.path} was interrupted; a review covers only the edges removed so far: finish the run first")
+        if options.export is not None:
+            _export(run, options.export, json=options.json)
+        else:
+            _serve(run, options)
 
 
 def _serve(run: Run, options: ReviewOptions) -> None:
@@ -90,17 +91,18 @@ def apply(options: ApplyOptions) -> None:
     """Check the options, remove the edges, write the graph and print the result."""
     rule = _conflict_rule(options)
     out, threshold = options.out or options.run_folder / REVIEWED, options.undecided_above
-    run = read_run(options.run_folder)
-    check_output(out, force=options.force, suffixes=SUFFIXES)
-    if not (run.path / FILE).is_file():
-        raise InputError(f"{run.path} has not been reviewed: focusedcleaner review {run.path}")
-    with open_store(run, classes_of_ends(run, known_classes(run.graph))) as store:
-        selection = select_edges(store, reviewer=options.reviewer, conflicts=rule, undecided_above=threshold)
-        unjudged = store.counts()["open"]
-    if len(run.added):
-        note(f"{count(len(run.added), 'edge')} that the run inserted were not reviewed and are left out")
-    graph = run.poisoned.without_edges(run.removed[selection.ranks - 1])
-    save_graph(graph, out)
+    with opened_run(options.run_folder) as run:
+        check_output(out, force=options.force, suffixes=SUFFIXES)
+        if not (run.path / FILE).is_file():
+            raise InputError(f"{run.path} has not been reviewed: focusedcleaner review {run.path}")
+        with open_store(run, classes_of_ends(run, known_classes(run.graph))) as store:
+            selection = select_edges(store, reviewer=options.reviewer, conflicts=rule, undecided_above=threshold)
+            unjudged = store.counts()["open"]
+        if len(run.added):
+            note(f"{count(len(run.added), 'edge')} that the run inserted were not reviewed and are left out")
+        graph = run.poisoned.without_edges(run.removed[selection.ranks - 1])
+        with deferred():
+            save_graph(graph, out)
     if options.json:
         print_json(
             {

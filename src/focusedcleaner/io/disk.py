@@ -1,4 +1,4 @@
-"""Files on disk: read without unpickling, written whole or not at all, with errors that name the file; checkpoints."""
+"""Files on disk: read without unpickling, with errors that name the file; checkpoints."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import hashlib
 import io
 import json
 import math
-import os
-import secrets
 import struct
 import sys
 import time
@@ -25,6 +23,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from focusedcleaner.errors import InputError
+from focusedcleaner.errors import prefix_errors as prefix_errors
+from focusedcleaner.io.transaction import write_files as write_files
 
 SIZE_LIMIT = 16 * 2**30
 """Most bytes that the arrays of one npz file may take."""
@@ -36,19 +36,6 @@ _DAMAGED = (*_BAD_ZIP, struct.error, tokenize.TokenError, SyntaxError, TypeError
 
 SAVE_EVERY = 20.0
 """Seconds between two checkpoints."""
-
-
-@contextmanager
-def prefix_errors(source: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn errors inside the block into an `InputError` that starts with the name of the source."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{os.fspath(source)}: {error}") from None
-    except OSError as error:
-        raise InputError(f"{os.fspath(source)}: {error.strerror or error}") from None
-    except MemoryError:
-        raise InputError(f"{os.fspath(source)}: needs more memory than there is") from None
 
 
 def checked_file(path: Path) -> Path:
@@ -72,26 +59,6 @@ def read_text(path: Path) -> str:
         return checked_file(path).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"is not UTF-8 text (byte {error.start:,})") from None
-
-
-def write_files(contents: Mapping[Path, bytes]) -> None:
-    """Write all files or none: each to a temporary file beside its target first, then renamed."""
-    temporary = {path: path.with_name(f".{path.name}.{secrets.token_hex(4)}.part") for path in contents}
-    try:
-        for path, content in contents.items():
-            with prefix_errors(path):
-                if path.is_dir():
-                    raise InputError("is a folder, not a file")
-                if not path.parent.is_dir():
-                    raise InputError(f"there is no folder {path.parent}")
-                temporary[path].write_bytes(content)
-        for path, part in temporary.items():
-            with prefix_errors(path):
-                os.replace(part, path)
-    finally:
-        for part in temporary.values():
-            if part.parent.is_dir():
-                part.unlink(missing_ok=True)
 
 
 class Archive:

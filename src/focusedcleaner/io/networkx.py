@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import UNKNOWN, Graph, IntArray
 from focusedcleaner.io import node_text
-from focusedcleaner.io.disk import checked_file, prefix_errors, write_files
+from focusedcleaner.io.disk import checked_file, prefix_errors
 from focusedcleaner.io.simplify import simple_edges, whole_labels
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ def load_graphml(path: Path) -> Graph:
         return _converted(graph, names=node_text.parse_ids([str(node) for node in graph]), source=str(path))
 
 
-def save_graphml(graph: Graph, path: Path) -> None:
-    """Write a GraphML file. Ids are text in it; they are read as integers if all of them are."""
+def graphml_files(graph: Graph, path: Path) -> dict[Path, bytes]:
+    """The content of a GraphML file. Ids are text in it; they are read as integers if all of them are."""
     import networkx as nx
 
     with prefix_errors(path):
@@ -97,7 +97,7 @@ def save_graphml(graph: Graph, path: Path) -> None:
         result.graph[METADATA] = json.dumps(result.graph[METADATA], sort_keys=True)
         buffer = io.BytesIO()
         nx.write_graphml_xml(result, buffer)
-    write_files({path: buffer.getvalue()})
+        return {path: buffer.getvalue()}
 
 
 def _refuse_doctype(content: bytes) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import PARTS, Graph, Split, check_range
-from focusedcleaner.io.disk import Archive, npz_bytes, prefix_errors, write_files
+from focusedcleaner.io.disk import Archive, npz_bytes, prefix_errors
 from focusedcleaner.io.node_text import id_text
 from focusedcleaner.io.simplify import adjacency_edges, narrowed, whole_labels
 
@@ -43,8 +43,8 @@ def load_npz(path: Path) -> Graph:
         )
 
 
-def save_npz(graph: Graph, path: Path) -> None:
-    """Write a graph; the same graph gives the same bytes, and `load_npz` returns an equal graph."""
+def npz_files(graph: Graph, path: Path) -> dict[Path, bytes]:
+    """The content of a graph file; the same graph gives the same bytes, and `load_npz` returns an equal graph."""
     with prefix_errors(path):
         arrays = _csr_arrays(graph.adjacency().astype(np.float32), "adj")
         if graph.attributes is not None:
@@ -61,8 +61,7 @@ def save_npz(graph: Graph, path: Path) -> None:
                 arrays[part] = _text_array(names, part.removesuffix("s").replace("_", " "))
         if graph.notes:
             arrays["notes"] = np.array(json.dumps(dict(graph.notes), sort_keys=True))
-        content = npz_bytes(arrays)
-    write_files({path: content})
+        return {path: npz_bytes(arrays)}
 
 
 def load_adjacency(path: str | PathLike[str]) -> sp.csr_array:

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import PARTS, UNKNOWN, FloatArray, Graph, IntArray
 from focusedcleaner.io import node_text
-from focusedcleaner.io.disk import prefix_errors, read_text, write_files
+from focusedcleaner.io.disk import prefix_errors, read_text
 from focusedcleaner.io.simplify import simple_edges
 
 NODES_SUFFIX = ".nodes.csv"
@@ -182,8 +182,8 @@ def _node_table(table: _Table) -> tuple[list[str], dict[str, Any]]:
     return ids, parts
 
 
-def save_table(graph: Graph, path: Path) -> None:
-    """Write the edge list, and the node table beside it.
+def table_files(graph: Graph, path: Path) -> dict[Path, bytes]:
+    """The content of the edge list, and of the node table beside it.
 
     Ids and labels are written as text. The order of the class names and classes without a node are not kept, and text
     that looks like an integer is read as one.
@@ -193,11 +193,10 @@ def save_table(graph: Graph, path: Path) -> None:
             raise InputError("is the name of a node table: use the edge list's")
         ids = node_text.id_texts(graph)
         sources, targets = ([ids[node] for node in nodes] for nodes in graph.edges.T.tolist())
-        contents = {
+        return {
             path.with_suffix(NODES_SUFFIX): _csv(_node_columns(graph, ids)),
             path: _csv({"source": sources, "target": targets}),
         }
-    write_files(contents)
 
 
 def _node_columns(graph: Graph, ids: list[str]) -> dict[str, list[str]]:
