@@ -35,8 +35,9 @@ from numpy.typing import NDArray
 from focusedcleaner.budget import AUTO
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
-from focusedcleaner.io import load_graph, save_graph
+from focusedcleaner.io import load_npz, save_graph
 from focusedcleaner.io.disk import prefix_errors, read_text, write_files
+from focusedcleaner.io.spreadsheet import escape
 from focusedcleaner.restore.missing import Missing
 from focusedcleaner.sanitizers.base import Sanitation, no_scores
 
@@ -154,7 +155,7 @@ def _record(sanitation: Sanitation, source: Mapping[str, Any], status: Status) -
 
 def _edge_table(graph: Graph, edges: IntArray, scores: FloatArray, evidence: Mapping[str, NDArray[Any]]) -> bytes:
     """Edges as CSV: rank, both ends by their names in the graph, score, and a column per kind of evidence."""
-    u, v = ([graph.name(node) for node in ends] for ends in edges.reshape(-1, 2).T)
+    u, v = ([escape(str(graph.name(node))) for node in ends] for ends in edges.reshape(-1, 2).T)
     return _table({"rank": np.arange(1, len(u) + 1), "u": u, "v": v, "score": scores, **evidence})
 
 
@@ -209,7 +210,7 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     if not folder.is_dir() or not (folder / RECORD).is_file():
         raise InputError(f"{folder}: is not a run folder: it has no {RECORD}")
     record = read_record(folder)
-    graph = load_graph(folder / GRAPH)
+    graph = load_npz(folder / GRAPH, renumber=False)
     tables = {"added": (no_pairs(), {"score": no_scores()})}
     for key, file in {"removed": REMOVED, **({"added": ADDED} if record.get("added") else {})}.items():
         tables[key] = edges, _ = _read_edge_table(folder / file, graph)
@@ -296,7 +297,8 @@ def _read_edge_table(path: Path, graph: Graph) -> tuple[IntArray, dict[str, NDAr
         if any(len(row) != len(header) for row in rows):
             raise InputError("a row has too few or too many cells")
         _, u, v, *columns = zip(*rows, strict=True) if rows else [()] * len(header)
-        numbers = {str(graph.name(node)): node for node in range(graph.num_nodes)}
+        names = {str(graph.name(node)): node for node in range(graph.num_nodes)}
+        numbers = names | {escape(name): node for name, node in names.items()}  # older files hold the plain names
         try:
             edges = np.array([[numbers[name] for name in ends] for ends in (u, v)], dtype=np.int64).T
             return edges, {name: _numbers(column) for name, column in zip(header[3:], columns, strict=True)}
