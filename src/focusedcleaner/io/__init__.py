@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 
@@ -28,7 +29,7 @@ __all__ = [
     "save_split",
 ]
 
-_LOADERS = {".npz": load_npz, ".csv": load_table, ".graphml": load_graphml}
+_LOADERS: dict[str, Callable[[Path], Graph]] = {".npz": load_npz, ".csv": load_table, ".graphml": load_graphml}
 _SAVERS = {".npz": save_npz, ".csv": save_table, ".graphml": save_graphml}
 
 SUFFIXES = tuple(_LOADERS)

@@ -31,7 +31,7 @@ SIZE_LIMIT = 16 * 2**30
 UNSUSPICIOUS = 256 * 2**20
 """Bytes that the arrays of an npz file of any size may take."""
 EXPANSION = 200
-"""Arrays beyond `UNSUSPICIOUS` may take this many times the size of their file; 45 published graphs take 1 to 18 times as much."""
+"""Arrays beyond `UNSUSPICIOUS` may take this many times the size of their file; 42 real graphs take 1 to 18."""
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _BAD_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError)  # the last if encrypted or recursive

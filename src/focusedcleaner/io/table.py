@@ -244,8 +244,9 @@ def _node_columns(graph: Graph, ids: list[str]) -> dict[str, list[str]]:
 def _csv(columns: dict[str, list[str]]) -> bytes:
     """Comma-separated rows; a header with semicolons is quoted, so that they are not taken for the delimiter."""
     text = io.StringIO(newline="")
-    quoting = csv.QUOTE_ALL if any(";" in name for name in columns) else csv.QUOTE_MINIMAL
-    csv.writer(text, lineterminator="\n", quoting=quoting).writerow(map(escape, columns))
+    ambiguous = any(";" in name for name in columns)
+    header = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if ambiguous else csv.QUOTE_MINIMAL)
+    header.writerow(map(escape, columns))
     cells = (map(escape, column) for column in columns.values())
     csv.writer(text, lineterminator="\n").writerows(zip(*cells, strict=True))
     return text.getvalue().encode()
