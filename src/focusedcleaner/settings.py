@@ -93,8 +93,8 @@ class Setting:
         if wrong_type or (isinstance(value, float) and not math.isfinite(value)):
             expected = _TYPE_NAMES[self.kind] + (" or none" if self.optional else "")
             raise InputError(f"{self.name} must be {expected}, not {given!r:.80}")
-        if self.kind is int and value > LARGEST:
-            raise InputError(f"{self.name} must be at most {LARGEST:,}, not {str(given):.80}")
+        if isinstance(value, int) and value > LARGEST:
+            raise InputError(f"{self.name} must be at most {LARGEST:,}, not {given!s:.80}")
         return value
 
     def _parse(self, given: str) -> object:

@@ -174,8 +174,8 @@ def _profile(name: str, data: str | None) -> Profile:
     if data and data.startswith("synthetic"):
         size = re.fullmatch(r"synthetic(?:-?([1-9]\d{1,4}))?", data.strip(), re.ASCII)
         if not size:
-            sizes = "synthetic, or synthetic-200 with a number of nodes from 10 to 99,999"
-            raise InputError(f"a synthetic graph is named {sizes}, not {data!r}")
+            sizes = "with 10 to 99,999 nodes"
+            raise InputError(f"a synthetic graph is named synthetic or synthetic-200, {sizes}, not {data!r}")
         return quick_synthetic(int(size[1] or 150))
     chosen = tuple(data.replace(" ", "").split(",")) if data else ()
     for one in chosen:

@@ -138,8 +138,6 @@ class _Structure:
         tag = name.rpartition(" ")[2]
         if len(self.open) >= DEEPEST:
             raise InputError(f"its elements are nested more than {DEEPEST} deep")
-        if tag == "graph" and "node" in self.open:
-            raise InputError("a node holds a graph of its own: nested graphs are not supported")
         if "data" not in self.open:
             self._check(tag, attributes)
         self.open.append(tag)
@@ -148,6 +146,8 @@ class _Structure:
         self.open.pop()
 
     def _check(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag == "graph" and "graph" in self.open:
+            raise InputError("a graph holds another one: nested graphs are not supported")
         if tag == "hyperedge":
             raise InputError("has hyperedges, which are not supported")
         self.ports += tag == "port"

@@ -107,7 +107,7 @@ def _read(path: Path) -> _Table:
     width = len(table.header)
     for row, line in zip(table.rows, table.lines, strict=True):
         if len(row) != width:
-            raise InputError(f"line {line}: has {len(row)} columns where the first row has {width}")
+            raise InputError(f"line {line}: has {len(row):,} columns where the first row has {width:,}")
     return table
 
 
