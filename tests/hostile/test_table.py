@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.hostile import npz_cases, text_cases
-from tests.hostile.case import WORKS, Case, assert_answer, files_below
+from tests.hostile import npz_cases, option_cases, run_cases, text_cases
+from tests.hostile.case import Case, assert_answer, files_below
 from tests.hostile.child import command
 
 READERS = [*npz_cases.CASES, *text_cases.CASES]
+OPTIONS = option_cases.CASES
 
 
 @pytest.mark.parametrize("case", READERS, ids=lambda case: case.id)
@@ -23,6 +25,21 @@ def test_files_that_are_read(case: Case, tmp_path: Path) -> None:
     assert files_below(tmp_path) == before
 
 
+@pytest.mark.parametrize("case", OPTIONS, ids=lambda case: repr(case.id))
+def test_options(case: Case, sample: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(sample, tmp_path / "here")
+    before = files_below(tmp_path)
+    assert_answer(command(*case.words, cwd=folder, megabytes=case.megabytes), case.answer)
+    assert files_below(tmp_path) == before
+
+
+@pytest.mark.campaign
+def test_the_table_is_counted(figures: Callable[..., None]) -> None:
+    counts = {"files": len(READERS), "options": len(OPTIONS), "run_folders": len(run_cases.CASES)}
+    figures("hostile-inputs", cases=sum(counts.values()), **counts)
+    assert sum(counts.values()) >= 400
+
+
 def test_no_two_cases_are_the_same() -> None:
-    ids = [case.id for case in READERS]
+    ids = [case.id for case in (*READERS, *OPTIONS)]
     assert len(set(ids)) == len(ids)
