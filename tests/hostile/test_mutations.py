@@ -122,7 +122,7 @@ def test_many_damaged_files(originals: dict[str, bytes], tmp_path: Path, figures
     for kind in KINDS:
         place = tmp_path / kind
         place.mkdir()
-        counts += counted(kind, originals, 6_000, place)
+        counts += counted(kind, originals, 4_200, place)
     assert counts.total() >= 20_000
     assert set(counts) == {"refused", "read"}
     figures("mutated-files", files=counts.total(), **counts)

@@ -42,7 +42,7 @@ def _case(what: str) -> object:
     return pytest.param(CASES[what], id=what, marks=pending)
 
 
-@pytest.mark.parametrize("tamper", map(_case, CASES))
+@pytest.mark.parametrize("tamper", [_case(what) for what in CASES])
 def test_tampered_runs(tamper: Tamper, sample: Path, tmp_path: Path, campaign: bool) -> None:
     folder = shutil.copytree(sample, tmp_path / "here")
     tamper(folder / "RUN")
