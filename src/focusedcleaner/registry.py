@@ -136,7 +136,7 @@ class Registry(Generic[T]):
             raise InputError(f"there is no {self.what} {name!r}; there are {', '.join(methods)}")
         return methods[name]
 
-    def make(self, name: str, **settings: object) -> T:
+    def make(self, name: str, /, **settings: object) -> T:
         """Build the method of that name with these settings."""
         return self[name].make(settings)
 

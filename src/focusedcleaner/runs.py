@@ -33,8 +33,9 @@ from numpy.typing import NDArray
 
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
-from focusedcleaner.io import graph_files, load_graph
+from focusedcleaner.io import graph_files, load_npz
 from focusedcleaner.io.disk import prefix_errors, read_text, write_files
+from focusedcleaner.io.spreadsheet import escape
 from focusedcleaner.io.transaction import JOURNAL, locked, recover, remove_litter, sync_folder
 from focusedcleaner.restore.missing import Missing
 from focusedcleaner.run_record import RECORD, Status, make_record, read_record
@@ -161,7 +162,7 @@ def write_run(sanitation: Sanitation, path: str | os.PathLike[str], *, source: M
 
 def _edge_table(graph: Graph, edges: IntArray, scores: FloatArray, evidence: Mapping[str, NDArray[Any]]) -> bytes:
     """Edges as CSV: rank, both ends by their names in the graph, score, and a column per kind of evidence."""
-    u, v = ([graph.name(node) for node in ends] for ends in edges.reshape(-1, 2).T)
+    u, v = ([escape(str(graph.name(node))) for node in ends] for ends in edges.reshape(-1, 2).T)
     return _table({"rank": np.arange(1, len(u) + 1), "u": u, "v": v, "score": scores, **evidence})
 
 
@@ -262,7 +263,7 @@ def _state(folder: Path) -> object:
 
 def _read_files(folder: Path) -> Run:
     record = read_record(folder)
-    graph = load_graph(folder / GRAPH)
+    graph = load_npz(folder / GRAPH, renumber=False)
     tables = {"added": (no_pairs(), {"score": no_scores()})}
     for key, file in {"removed": REMOVED, **({"added": ADDED} if record["added"] else {})}.items():
         tables[key] = edges, _ = _read_edge_table(folder / file, graph)
@@ -319,7 +320,8 @@ def _read_edge_table(path: Path, graph: Graph) -> tuple[IntArray, dict[str, NDAr
         if any(len(row) != len(header) for row in rows):
             raise InputError("a row has too few or too many cells")
         _, u, v, *columns = zip(*rows, strict=True) if rows else [()] * len(header)
-        numbers = {str(graph.name(node)): node for node in range(graph.num_nodes)}
+        names = {str(graph.name(node)): node for node in range(graph.num_nodes)}
+        numbers = names | {escape(name): node for name, node in names.items()}  # older files hold the plain names
         try:
             edges = np.array([[numbers[name] for name in ends] for ends in (u, v)], dtype=np.int64).T
             found = {name: _numbers(column) for name, column in zip(header[3:], columns, strict=True)}

@@ -80,7 +80,7 @@ def test_a_poisoned_file_keeps_its_split(cli: Command, graph: Graph, graph_file:
     ("words", "message"),
     [
         (("--power", "0"), "power 0 is not above 0"),
-        (("--power", "101%"), "power 101% is more than all 300 edges"),
+        (("--power", "101%"), "power 101% is more than all edges"),
         (("--power", "5%,400"), "power 400 is more than the graph's 300 edges"),
         (("--power", "5%,5%"), "power 5% is given twice"),
         (("--power", "much"), "power 'much' is neither"),

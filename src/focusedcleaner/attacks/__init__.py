@@ -44,7 +44,7 @@ ATTACKS.register(
 )
 
 
-def attack(name: str, **settings: object) -> Attack:
+def attack(name: str, /, **settings: object) -> Attack:
     """Build an attack by name, with its settings.
 
     >>> attack("dice").name

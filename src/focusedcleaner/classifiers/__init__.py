@@ -45,7 +45,7 @@ CLASSIFIERS.register(
 )
 
 
-def classifier(name: str, **settings: object) -> Classifier:
+def classifier(name: str, /, **settings: object) -> Classifier:
     """Build a classifier by name, with its settings.
 
     >>> classifier("gcn").name

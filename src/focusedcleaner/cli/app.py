@@ -9,6 +9,7 @@ import inspect
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -49,6 +50,8 @@ class OneLineErrors(TyperGroup):
         words = list(sys.argv[1:] if args is None else args)
         with watched_output() as output:
             try:
+                if any("\0" in word for word in words):
+                    raise typer.BadParameter("an argument holds a NUL character")
                 code = super().main(words, *more, **{**settings, "standalone_mode": False, "obj": words})
             except _UsageError as error:
                 code = _failure(f"error: {getattr(error, 'format_message', error.__str__)()}").exit_code
@@ -148,4 +151,7 @@ _command("info.methods", options.MethodsOptions)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit: with code 0 after success, 2 after an input error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that is not UTF-8 shows ? for the letters it lacks
     app(None if arguments is None else list(arguments), prog_name="focusedcleaner")

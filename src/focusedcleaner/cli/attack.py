@@ -9,7 +9,7 @@ from pathlib import Path
 
 from focusedcleaner import attacks
 from focusedcleaner.attacks import Attack, Interrupted, Nettack, Poisoning
-from focusedcleaner.budget import edges_allowed
+from focusedcleaner.budget import edges_allowed, read_budget
 from focusedcleaner.cli.console import Stopped, note, print_json, progress_bar, resume_command, screen
 from focusedcleaner.cli.inputs import read_graph_with_split
 from focusedcleaner.cli.options import AttackOptions
@@ -17,7 +17,7 @@ from focusedcleaner.cli.signals import deferred
 from focusedcleaner.errors import InputError
 from focusedcleaner.formatting import count
 from focusedcleaner.graph import Graph, no_pairs
-from focusedcleaner.io import checked_suffix, graph_files, load_graph
+from focusedcleaner.io import check_savable, checked_suffix, graph_files, load_graph
 from focusedcleaner.io.disk import prefix_errors, write_files
 from focusedcleaner.io.transaction import lock_file, recover
 from focusedcleaner.settings import parse_pairs
@@ -33,6 +33,7 @@ def attack(options: AttackOptions) -> None:
             recover(output.parent, only=output.name)
         checkpoint = _checkpoint(attacker, list(outputs.values()), options.resume)
         graph = read_graph_with_split(options, options.seed)
+        check_savable(graph, first)
         if options.targets is not None:
             attacker = _targeted(attacker, graph, options.targets)
         ascending = sorted(outputs, key=lambda power: edges_allowed(power, graph.num_edges, what="power"))
@@ -63,9 +64,11 @@ def _outputs(power: str, out: Path) -> dict[str, Path]:
     """The file of each power: ``out`` for a single power, else its name with the power inserted."""
     powers = [each.strip() for each in power.split(",")]
     checked_suffix(out)
+    first: dict[tuple[float, bool], str] = {}
     for each in powers:
-        if powers.count(each) > 1:
-            raise InputError(f"power {each} is given twice")
+        same = first.setdefault(read_budget(each, what="power"), each)
+        if powers.count(each) > 1 or same != each:
+            raise InputError(f"power {each} is given twice" + (f": {same} is the same" if same != each else ""))
     with prefix_errors(out):
         if not out.parent.is_dir():
             raise InputError(f"there is no folder {out.parent}")
@@ -79,6 +82,8 @@ def _outputs(power: str, out: Path) -> dict[str, Path]:
 def _checkpoint(attacker: Attack, paths: list[Path], resume: bool) -> Path:
     """The file that keeps the flips of an interrupted attack; no output file may exist, or all of a finished one."""
     path = paths[0].with_name(f".{paths[0].name}.flips.npz")
+    with prefix_errors(paths[0]):
+        path.exists()  # of a name that is too long
     if resume and not attacker.ordered:
         raise InputError(f"{attacker.name} does not flip pairs one by one and can't be resumed: leave out --resume")
     if path.exists():

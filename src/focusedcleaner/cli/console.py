@@ -94,9 +94,9 @@ def print_error(text: str) -> None:
 
 
 def print_json(fields: Mapping[str, Any]) -> None:
-    """Print one JSON object on standard output; NaN and infinity become null."""
+    """Print one JSON object in ASCII on standard output; NaN and infinity become null."""
     finite = json.loads(json.dumps(fields), parse_constant=lambda _: None)
-    typer.echo(json.dumps(finite, ensure_ascii=False))
+    typer.echo(json.dumps(finite))
 
 
 def resume_command(words: Sequence[str] | None, *more: str) -> str:

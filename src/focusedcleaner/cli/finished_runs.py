@@ -15,7 +15,7 @@ from focusedcleaner.cli.signals import deferred
 from focusedcleaner.errors import InputError
 from focusedcleaner.formatting import count, percent
 from focusedcleaner.graph import Graph
-from focusedcleaner.io import SUFFIXES, save_graph
+from focusedcleaner.io import SUFFIXES, check_savable, save_graph
 from focusedcleaner.io.disk import prefix_errors
 from focusedcleaner.report import write_report
 from focusedcleaner.restore import Missing, missing_edges
@@ -108,6 +108,7 @@ def restore(options: RestoreOptions) -> None:
             if out.resolve() == (run.path / GRAPH).resolve():
                 raise InputError(f"{out}: is the run's cleaned graph itself: choose another name")
             check_output(out, force=options.force, suffixes=SUFFIXES)
+            check_savable(run.graph, out)
         if not run.complete:
             note(f"{run.path} was interrupted: its graph is only partly cleaned")
         with progress_bar("Hiding edges and finding them again") as progress:

@@ -28,6 +28,10 @@ from focusedcleaner.io.transaction import write_files as write_files
 
 SIZE_LIMIT = 16 * 2**30
 """Most bytes that the arrays of one npz file may take."""
+UNSUSPICIOUS = 256 * 2**20
+"""Bytes that the arrays of an npz file of any size may take."""
+EXPANSION = 200
+"""Arrays beyond `UNSUSPICIOUS` may take this many times the size of their file; 42 real graphs take 1 to 18."""
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _BAD_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError)  # the last if encrypted or recursive
@@ -62,18 +66,33 @@ def read_text(path: Path) -> str:
 
 
 class Archive:
-    """An npz file opened for reading: arrays by name, never unpickled, never larger than the file says."""
+    """An npz file opened for reading: arrays by name, never unpickled, never larger than the file can justify.
+
+    Opening reads the headers of all arrays and nothing else.
+    """
 
     def __init__(self, path: Path) -> None:
         checked_file(path)
         try:
             self._zip = zipfile.ZipFile(path)
         except _DAMAGED as error:
-            raise InputError(f"is not an npz file, or a damaged one: {_first_words(error)}") from None
-        self._members = {
-            info.filename.removesuffix(".npy"): info for info in self._zip.infolist() if info.filename.endswith(".npy")
-        }
-        self._bytes_left = SIZE_LIMIT
+            raise InputError(f"is not an npz file, or a damaged one: {first_words(error)}") from None
+        infos = [info for info in self._zip.infolist() if info.filename.endswith(".npy")]
+        self._members = {info.filename.removesuffix(".npy"): info for info in infos}
+        if len(self._members) < len(infos):
+            raise InputError("is damaged: two of its arrays have the same name")
+        self._headers = {name: self._header(name) for name in self._members}
+        self._check_size(path.stat().st_size)
+
+    def _check_size(self, file_size: int) -> None:
+        """Refuse a small file of huge arrays; every number counts as eight bytes, as in the matrices made of it."""
+        plain = (header for header in self._headers.values() if not header[1].hasobject)
+        size = sum(math.prod(shape) * max(dtype.itemsize, 8) for shape, dtype in plain)
+        if size > SIZE_LIMIT:
+            raise InputError(f"its arrays take more than {SIZE_LIMIT // 2**30} GB")
+        if size > max(UNSUSPICIOUS, EXPANSION * file_size):
+            expanded = f"its {file_size:,} bytes would expand to {size:,}"
+            raise InputError(f"{expanded}, which no graph does: if it is one, save it uncompressed (numpy.savez)")
 
     def __enter__(self) -> Self:
         return self
@@ -87,21 +106,19 @@ class Archive:
 
     def is_pickled(self, name: str) -> bool:
         """Whether an array holds Python objects, which only unpickling could read."""
-        return self._header(name)[1].hasobject
+        return self._headers[name][1].hasobject
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of an array, by its header."""
+        if name not in self._members:
+            raise InputError(f"lacks the array {name}")
+        if self.is_pickled(name):
+            raise InputError(f"the array {name} is pickled and is not loaded: unpickling could run code")
+        return self._headers[name][0]
 
     def read(self, name: str) -> NDArray[Any]:
         """Read an array."""
-        if name not in self._members:
-            raise InputError(f"lacks the array {name}")
-        shape, dtype = self._header(name)
-        if dtype.hasobject:
-            raise InputError(f"the array {name} is pickled and is not loaded: unpickling could run code")
-        info = self._members[name]
-        if math.prod(shape) * dtype.itemsize > info.file_size:
-            raise InputError(f"the array {name} is damaged: it is shorter than it says")
-        self._bytes_left -= info.file_size
-        if self._bytes_left < 0:
-            raise InputError(f"its arrays take more than {SIZE_LIMIT // 2**30} GB")
+        self.shape(name)  # refuses what can't be read
         with self._opened(name) as stream:
             array = npy.read_array(stream, allow_pickle=False)
         if not _is_valid_text(array):
@@ -117,6 +134,8 @@ class Archive:
             shape, _, dtype = read_header(stream)
         if min(shape, default=0) < 0:
             raise InputError(f"the array {name} is damaged: its shape is {shape}")
+        if not dtype.hasobject and math.prod(shape) * dtype.itemsize > self._members[name].file_size:
+            raise InputError(f"the array {name} is damaged: it is shorter than it says")
         return shape, dtype
 
     @contextmanager
@@ -126,7 +145,7 @@ class Archive:
                 warnings.simplefilter("ignore", UserWarning)  # numpy's, about files of Python 2
                 yield stream  # type: ignore[misc]
         except _DAMAGED as error:
-            raise InputError(f"the array {name} is damaged: {_first_words(error)}") from None
+            raise InputError(f"the array {name} is damaged: {first_words(error)}") from None
 
 
 def _is_valid_text(array: NDArray[Any]) -> bool:
@@ -137,7 +156,7 @@ def _is_valid_text(array: NDArray[Any]) -> bool:
     return bool(codes.max() <= sys.maxunicode)
 
 
-def _first_words(error: BaseException) -> str:
+def first_words(error: BaseException) -> str:
     """The beginning of a library's message, on one line: the rest may quote the file."""
     line = " ".join(str(error).split()).strip("'\"")
     return (line if len(line) <= 100 else f"{line[:100]} …") or type(error).__name__

@@ -90,7 +90,7 @@ def default_method(graph: Graph) -> str:
     return "self-attack" if learnable else "cld"
 
 
-def sanitizer(name: str, **settings: object) -> Sanitizer:
+def sanitizer(name: str, /, **settings: object) -> Sanitizer:
     """Create a sanitizer by name (cld, lp, …), with its settings and those of its parts as keyword arguments.
 
     >>> sanitizer("cld", tau=0.7, eta=0, inner="unrolled", steps=50).name
