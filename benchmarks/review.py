@@ -29,7 +29,8 @@ from focusedcleaner.sanitizers import FocusedCleaner
 EDGES = 100_000
 JUDGED = 20_000
 TIMES = 15
-HOME = "http://127.0.0.1:8000"
+PORT, SECRET = 8000, "known"
+HOME = f"http://127.0.0.1:{PORT}"
 
 
 def tell(line: str) -> None:
@@ -72,8 +73,9 @@ def latencies() -> None:
             for rank in range(1, JUDGED + 1):
                 store.decide(rank, "ann", "planted" if rank % 3 else "genuine")
             review = Review(store, EdgeDetails(run, classes))
-            app = application(review, port=8000, reviewer="ann", title="RUN")
+            app = application(review, port=PORT, secret=SECRET, reviewer="ann", title="RUN")
             with TestClient(app, base_url=HOME, headers={"Origin": HOME}) as client:
+                client.get("/", params={"token": SECRET})
                 _requests(client)
 
 

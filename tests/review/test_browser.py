@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import queue
 import re
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from typer.testing import CliRunner
 
 from focusedcleaner.cli.app import app as commands
 from focusedcleaner.io import load_graph
+from focusedcleaner.review.browser import open_privately
 from focusedcleaner.review.page import Review
 from focusedcleaner.runs import Run
 from tests.review.browser_pages import PATIENCE, at, looking, press, served
@@ -174,6 +176,29 @@ def test_export_and_apply(page: Page, review: Review, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     run = review.edges.run
     assert load_graph(tmp_path / "clean.npz") == run.poisoned.without_edges(run.removed[[0, 2]])
+
+
+def test_the_private_file_leads_to_the_page(
+    browser: Browser, home: str, review: Review, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a file, which is another site: a cookie that is strictly for one site would be withheld."""
+    opened: queue.Queue[str] = queue.Queue()
+    monkeypatch.setattr("webbrowser.open", opened.put)
+    with looking(browser) as page, open_privately(home):
+        page.goto(opened.get(timeout=20))
+        at(page, 1)
+        assert page.url == home.partition("?")[0]
+        press(page, "p", "Edge 1: judged planted. Edge 2")
+        page.reload()
+        at(page, 2)
+        assert "token" not in page.evaluate("document.cookie + document.referrer + location.href")
+    assert review.store.counts()["planted"] == 1
+
+
+def test_another_browser_is_told_where_to_go(browser: Browser, home: str) -> None:
+    with looking(browser) as page:
+        page.goto(home.partition("?")[0])
+        expect(page.locator("body")).to_contain_text("open the address that `focusedcleaner review` printed")
 
 
 # Killed --------------------------------------------------------------------------------------------------------------

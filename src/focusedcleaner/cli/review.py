@@ -92,9 +92,7 @@ def apply(options: ApplyOptions) -> None:
     out, threshold = options.out or options.run_folder / REVIEWED, options.undecided_above
     run = read_run(options.run_folder)
     check_output(out, force=options.force, suffixes=SUFFIXES)
-    if not (run.path / FILE).is_file():
-        raise InputError(f"{run.path} has not been reviewed: focusedcleaner review {run.path}")
-    with open_store(run, classes_of_ends(run, known_classes(run.graph))) as store:
+    with open_store(run) as store:
         selection = select_edges(store, reviewer=options.reviewer, conflicts=rule, undecided_above=threshold)
         unjudged = store.counts()["open"]
     if len(run.added):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from typing import Any
@@ -81,7 +80,7 @@ class Review:
                 "previous": view.preceding(self.store, asked, edge),
                 "next": view.following(self.store, asked, edge),
             }
-        agreement, change, counts = self.agreement(), self.store.reranking(), self.store.counts()
+        agreement, counts = self.agreement(), self.store.counts()
         return {
             "view": asked,
             "reviewer": reviewer,
@@ -91,7 +90,7 @@ class Review:
             "judged": self.total - counts["open"],
             "agreement": agreement,
             "auc": "–" if math.isnan(agreement.auc) else f"{agreement.auc:.2f}",
-            "change": None if change is None else json.loads(change),
+            "change": ranking.last_change(self.store),
             "pairs": self._pairs,
             "listing": {
                 "lines": [(line, self.edges.why(line.rank)) for line in lines],
