@@ -49,7 +49,7 @@ def stranger(review: Review) -> Iterator[TestClient]:
 @pytest.mark.parametrize("path", ["/", "/?edge=2", *STATIC, "/export.csv", "/export.json", "/nowhere"])
 @pytest.mark.parametrize("cookie", ["", "wrong", SECRET[:-1], f"{SECRET}x", "\xfc"])
 def test_nothing_is_shown_without_the_secret(stranger: TestClient, path: str, cookie: str) -> None:
-    headers = {"Cookie": f"{COOKIE}={cookie}".encode("latin-1")} if cookie else {}
+    headers = [(b"Cookie", f"{COOKIE}={cookie}".encode("latin-1"))] if cookie else []
     answer = stranger.get(path, headers=headers)
     assert answer.status_code == 403
     assert answer.text == (

@@ -56,7 +56,10 @@ class Database:
                 yield
             except sqlite3.Error as error:
                 code = getattr(error, "sqlite_errorcode", -1) & 0xFF  # the rest are the details of an extended code
-                raise self.error(REASONS.get(code, f"can't be used as a review: {error}")) from None
+                words = " ".join(str(error).split())[:100]  # it may quote what the file holds
+                raise self.error(REASONS.get(code, f"can't be used as a review: {words}")) from None
+            except UnicodeDecodeError:  # SQLite's message quotes the file
+                raise self.error(REASONS[sqlite3.SQLITE_CORRUPT]) from None
             except OSError as error:
                 raise self.error(f"can't be opened: {error.strerror}") from None
 

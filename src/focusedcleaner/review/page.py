@@ -32,6 +32,7 @@ class Review:
             for low, high, count in view.class_pairs(store)[:_MOST_PAIRS]
         ]
         self._agreement: tuple[int, ReviewerAgreement] | None = None
+        ranking.last_change(store)  # a damaged one is refused before the page is served
 
     def agreement(self) -> ReviewerAgreement:
         """Return the reviewers' agreement with the ranking; it is recomputed only after a new event."""

@@ -162,12 +162,12 @@ class Store(Database):
         }
         if lost:
             return f"it lacks {min(lost)}"
-        if self.rows("SELECT COUNT(*), COALESCE(MIN(rank), 1), COALESCE(MAX(rank), 0) FROM edges") != [
+        if self.rows("SELECT COUNT(*), COALESCE(MIN(rank), 1), COALESCE(MAX(rank), 0) FROM edges NOT INDEXED") != [
             (edges, 1, edges)
         ]:
             return f"it does not hold the run's {edges:,} edges"
         for table, condition in CELLS.items():
-            if self.rows(f"SELECT 1 FROM {table} WHERE NOT ({condition}) LIMIT 1"):
+            if self.rows(f"SELECT 1 FROM {table} NOT INDEXED WHERE NOT ({condition}) LIMIT 1"):
                 return f"a row of {table} has values of a wrong type"
         if any(self.rows(query) for query in CONTRADICTIONS):
             return "its verdicts and its log of events differ"
