@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect
 
 from focusedcleaner.review.page import Review
 from focusedcleaner.review.server import application, listen
+from focusedcleaner.runs import Run
 from tests.review.sample_runs import SECRET
 
 CHROMIUM = next(
@@ -48,6 +52,20 @@ def served(review: Review) -> Iterator[str]:
         server.should_exit = True
         thread.join()
         listener.close()
+
+
+@contextmanager
+def started(run: Run) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The command itself, as a process of its own."""
+    words = ["-c", "from focusedcleaner.cli import main; main()", "review", str(run.path), "--no-browser", "--json"]
+    with subprocess.Popen(
+        [sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as server:
+        assert server.stdout
+        try:
+            yield server, json.loads(server.stdout.readline())["address"]
+        finally:
+            server.kill()
 
 
 @contextmanager

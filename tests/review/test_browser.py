@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import queue
 import re
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +20,7 @@ from focusedcleaner.io import load_graph
 from focusedcleaner.review.browser import open_privately
 from focusedcleaner.review.page import Review
 from focusedcleaner.runs import Run
-from tests.review.browser_pages import PATIENCE, at, looking, press, served
+from tests.review.browser_pages import PATIENCE, at, looking, press, served, started
 from tests.review.sample_runs import a_review, a_run, a_store, hostile_graph
 
 pytestmark = pytest.mark.browser
@@ -298,20 +293,6 @@ async () => {
   }
 }
 """
-
-
-@contextmanager
-def started(run: Run) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The command itself, as a process of its own."""
-    words = ["-c", "from focusedcleaner.cli import main; main()", "review", str(run.path), "--no-browser", "--json"]
-    with subprocess.Popen(
-        [sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as server:
-        assert server.stdout
-        try:
-            yield server, json.loads(server.stdout.readline())["address"]
-        finally:
-            server.kill()
 
 
 def test_a_killed_server_loses_nothing(browser: Browser, run: Run) -> None:

@@ -115,12 +115,13 @@ class Store(Database):
         """Insert the run's edges, unless another process has done so meanwhile."""
 
         def rows() -> Iterator[tuple[object, ...]]:
-            for row, (u, v) in enumerate(run.removed.tolist()):
+            scores = np.where(np.isnan(run.scores), -math.inf, run.scores).tolist()
+            known = (classes != UNKNOWN).all(axis=1).tolist()
+            columns = zip(run.removed.tolist(), scores, known, np.sort(classes, axis=1).tolist(), strict=True)
+            for rank, ((u, v), score, both, pair) in enumerate(columns, 1):
                 names = str(run.graph.name(u)), str(run.graph.name(v))
-                score = float(run.scores[row])
-                low, high = (None, None) if UNKNOWN in classes[row] else sorted(classes[row].tolist())
-                folded = "\n".join(names).casefold()
-                yield row + 1, *names, folded, -math.inf if math.isnan(score) else score, low, high, row + 1
+                low, high = pair if both else (None, None)
+                yield rank, *names, "\n".join(names).casefold(), score, low, high, rank
 
         self.rows("PRAGMA journal_mode = WAL")
         with self.transaction():
