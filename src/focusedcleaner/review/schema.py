@@ -50,6 +50,8 @@ CREATE INDEX edges_place ON edges (place, rank);
 CREATE INDEX edges_score ON edges (-score, rank);
 CREATE INDEX edges_touched ON edges (-touched, rank);
 CREATE INDEX edges_classes ON edges (low, high, rank);
+CREATE INDEX edges_status_score ON edges (status, -score, rank);
+CREATE INDEX edges_classes_score ON edges (low, high, -score, rank);
 CREATE INDEX edges_u ON edges (u, rank);
 CREATE INDEX edges_v ON edges (v, rank);
 """
