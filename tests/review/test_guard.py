@@ -52,9 +52,8 @@ def test_nothing_is_shown_without_the_secret(stranger: TestClient, path: str, co
     headers = [(b"Cookie", f"{COOKIE}={cookie}".encode("latin-1"))] if cookie else []
     answer = stranger.get(path, headers=headers)
     assert answer.status_code == 403
-    assert answer.text == (
-        "open the address that `focusedcleaner review` printed when it started: this page is for its reader only\n"
-    )
+    assert answer.text.startswith("open the address that `focusedcleaner review` printed")
+    assert answer.text.count("\n") == 1
     assert "set-cookie" not in answer.headers
 
 

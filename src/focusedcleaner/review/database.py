@@ -7,7 +7,7 @@ import sqlite3
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +40,15 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.RLock()
-        with self._access():
+        with self._access(), ExitStack() as stack:
             # SQLite gives the files beside it (-wal, -shm) the same permissions.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=PATIENCE)
+            stack.callback(self._connection.close)
             for setting in SETTINGS:
                 self._connection.execute(f"PRAGMA {setting}")
             self._connection.create_function("casefold", 1, str.casefold, deterministic=True)
+            stack.pop_all()
 
     @contextmanager
     def _access(self) -> Iterator[None]:

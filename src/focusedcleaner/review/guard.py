@@ -14,7 +14,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 LARGEST_FORM = 64 * 1024
 SECRET = "token"
 """The name of the secret in the address."""
-CLOSED = "open the address that `focusedcleaner review` printed when it started: this page is for its reader only"
+CLOSED = (
+    "open the address that `focusedcleaner review` printed in its terminal: it holds the secret that this page needs"
+)
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
