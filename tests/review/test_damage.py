@@ -182,6 +182,17 @@ def test_every_command_says_so_in_one_line(run: Run, tmp_path: Path, damage: str
     assert not (run.path / "reviewed.npz").exists()
 
 
+def test_another_files_log_is_not_merged(run: Run) -> None:
+    content = (run.path / FILE).read_bytes()
+    other_wal(run.path / FILE)
+    with pytest.raises(InputError), a_store(run):
+        pass
+    assert (run.path / FILE).read_bytes() == content
+    (run.path / f"{FILE}-wal").unlink()
+    with a_store(run) as store:
+        assert store.reviewers() == {"ann": 7, "bob": 1}
+
+
 def test_an_empty_store_is_no_review(run: Run, tmp_path: Path) -> None:
     os.truncate(run.path / FILE, 0)
     outcome = command("apply", run.path)

@@ -37,13 +37,16 @@ class StoreError(InputError):
 class Database:
     """An SQLite file that only its owner can read; several threads and processes may use it at the same time."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
         self._lock = threading.RLock()
         with self._access(), ExitStack() as stack:
             # SQLite gives the files beside it (-wal, -shm) the same permissions.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-            self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=PATIENCE)
+            address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
+            self._connection = sqlite3.connect(
+                address, uri=True, isolation_level=None, check_same_thread=False, timeout=PATIENCE
+            )
             stack.callback(self._connection.close)
             for setting in SETTINGS:
                 self._connection.execute(f"PRAGMA {setting}")

@@ -80,6 +80,11 @@ def open_store(run: Run, classes: IntArray | None = None) -> Iterator[Store]:
     existed = path.exists()
     if classes is None and not existed:
         raise _not_reviewed(run)
+    if path.with_name(f"{FILE}-wal").exists():
+        # Left by a killed server, or of another file: closing a connection that can write would merge it unseen.
+        with closing(Store(path, read_only=True)) as store:
+            if not store.is_empty():
+                store.check(run)
     with closing(Store(path)) as store:
         if store.is_empty():
             if classes is None:
@@ -88,6 +93,7 @@ def open_store(run: Run, classes: IntArray | None = None) -> Iterator[Store]:
                 warnings.warn(f"{path}: holds no review yet: a new one begins", InputWarning, 2)
             store.fill(run, classes)
         store.check(run)
+        store.rows("PRAGMA journal_mode = WAL")
         store.keep_private()
         yield store
 
@@ -151,7 +157,6 @@ class Store(Database):
         damage = self._damage(len(run.removed))
         if damage:
             raise self.error(f"is damaged ({damage}): restore it from a copy, or move it away to begin a new review")
-        self.rows("PRAGMA journal_mode = WAL")
 
     def _damage(self, edges: int) -> str:
         """What is wrong in the file, in a few words; empty if nothing is."""
