@@ -133,4 +133,6 @@ def select_edges(
 
 
 def _ranks(store: Store, table: str, condition: str, *parameters: object) -> IntArray:
-    return np.array(store.rows(f"SELECT rank FROM {table} WHERE {condition}", parameters), dtype=np.int64).reshape(-1)
+    # From the table itself, which is checked when a store is opened; its indexes are not.
+    query = f"SELECT rank FROM {table} NOT INDEXED WHERE {condition} ORDER BY rank"
+    return np.array(store.rows(query, parameters), dtype=np.int64).reshape(-1)
