@@ -23,6 +23,7 @@ def test_known_classes_of_the_ends_are_named() -> None:
     assert words((2, 3), bees, ants) == "one end is bees, the other looks like ants (90 %)"
     assert words((3, 3), ants, ants) == "both ends look like ants"
     assert why(graph, {}, np.array([0.25]), 0) == "score 0.25"
+    assert why(graph, {"attribute_similarity": np.array([-0.07])}, np.zeros(1), 0) == "attributes 0 % alike"
 
 
 def test_names_are_one_visible_line() -> None:

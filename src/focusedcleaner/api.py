@@ -20,7 +20,8 @@ from focusedcleaner.io.convert import as_graph
 from focusedcleaner.io.edit import check_insertable
 from focusedcleaner.registry import ATTACKS, CLASSIFIERS, SANITIZERS, Method, Registry
 from focusedcleaner.sanitizers import AUTO, Sanitation, Sanitizer, default_method, sanitizer, sanitizer_for
-from focusedcleaner.sanitizers.base import Progress, check_sanitizable
+from focusedcleaner.sanitizers.base import Progress
+from focusedcleaner.sanitizers.checks import attribute_notes, check_sanitizable
 
 S = TypeVar("S", bound=Sanitizer)
 A = TypeVar("A", bound=Attack)
@@ -163,8 +164,6 @@ def check(data: Any) -> Check:
 
 def _assumptions(graph: Graph) -> tuple[str, ...]:
     assumed = ["edges are undirected and unweighted, and most join nodes of one class"]
-    if graph.attributes is not None:
-        assumed.append("attributes are on one scale")
     if graph.split is None and len(graph.known_labels):
         hidden = "; the labels of the other 80 % are hidden" if len(graph.known_labels) == graph.num_nodes else ""
         assumed.append(f"a random split is drawn: 10 % of the nodes train, 10 % validate{hidden}")
@@ -182,7 +181,7 @@ def _warnings(graph: Graph, bipartite: bool, homophily: float | None) -> tuple[s
         found.append(f"only {count(len(graph.known_labels), 'labelled node')}: too few to trust a result")
     if graph.attributes is None:
         found.append("without attributes, results are weaker")
-    return tuple(found)
+    return (*found, *attribute_notes(graph))
 
 
 def register_sanitizer(kind: type[S], *, about: str = "") -> type[S]:

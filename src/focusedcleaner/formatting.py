@@ -125,7 +125,7 @@ def why(
         shared = int(evidence["common_neighbours"][row])
         phrases.append(count(shared, "common neighbour") if shared else "no common neighbour")
     if "attribute_similarity" in evidence:
-        phrases.append(f"attributes {100 * evidence['attribute_similarity'][row]:.0f} % alike")
+        phrases.append(f"attributes {100 * max(evidence['attribute_similarity'][row], 0.0):.0f} % alike")
     return ", ".join(phrases) or f"score {scores[row]:.3g}"
 
 

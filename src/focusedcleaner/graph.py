@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from focusedcleaner.attribute_matrix import AttributeMatrix
 from focusedcleaner.errors import InputError
 from focusedcleaner.node_order import NodeOrder, order_by_name, order_by_structure
 
@@ -152,7 +153,7 @@ class Graph:
     Args:
         num_nodes: N; nodes are numbered 0 … N−1.
         edges: E × 2 node numbers, each edge once, the smaller number first, sorted.
-        attributes: N × F sparse and finite, or None.
+        attributes: N × F sparse and finite, in any units, or None. Methods use `features`.
         labels: N class numbers, −1 where unknown, or None.
         split: training, validation and test nodes, or None.
         names: N node ids of the user's own, or None where they are the node numbers.
@@ -201,7 +202,7 @@ class Graph:
             raise InputError("edges must be unique, sorted and have the smaller node first: use Graph.from_pairs")
         object.__setattr__(self, "edges", _frozen(edges))
         if self.attributes is not None:
-            object.__setattr__(self, "attributes", _frozen_attributes(self.attributes, self.num_nodes))
+            object.__setattr__(self, "attributes", AttributeMatrix.frozen(self.attributes, self.num_nodes))
         if self.labels is not None:
             labels = _integers(self.labels, "labels")
             if labels.shape != (self.num_nodes,):
@@ -231,6 +232,14 @@ class Graph:
     @property
     def num_attributes(self) -> int:
         return 0 if self.attributes is None else int(self.attributes.shape[1])
+
+    @property
+    def features(self) -> sp.csr_array | None:
+        """The attributes as every method sees them: on one scale (`attribute_matrix.scaled`), N × at most F.
+
+        None where there are no attributes, or none that tells two nodes apart.
+        """
+        return None if self.attributes is None else self.attributes.features
 
     @property
     def known_labels(self) -> IntArray:
@@ -386,7 +395,7 @@ class Graph:
         codes = np.full(self.num_nodes, UNKNOWN) if self.labels is None else self.labels.copy()
         for number, part in enumerate(() if self.split is None else self.split.parts, start=1):
             codes[part] += number * (self.num_classes + 1)
-        return NodeOrder(order_by_structure(self.edges, self.attributes, codes))
+        return NodeOrder(order_by_structure(self.edges, self.features, codes))
 
     def in_canonical_order(self) -> Self:
         """The graph with its nodes renumbered by `canonical_order`; nodes without names get their places as names."""
@@ -432,24 +441,6 @@ def check_range(numbers: IntArray, size: int, who: str, what: str = "node") -> N
     wrong = numbers[(numbers < 0) | (numbers >= size)]
     if len(wrong):
         raise InputError(f"{who} names {what} {wrong[0]}, but {what}s are numbered 0 to {size - 1}")
-
-
-def _frozen_attributes(attributes: Any, num_nodes: int) -> sp.csr_array:
-    try:
-        matrix = sp.csr_array(attributes, dtype=np.float64, copy=True)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"attributes can't be read as numbers: {error}") from None
-    if matrix.shape[0] != num_nodes:
-        raise InputError(f"there are attributes for {matrix.shape[0]} nodes, but the graph has {num_nodes}")
-    matrix.sum_duplicates()
-    matrix.eliminate_zeros()
-    wrong = ~np.isfinite(matrix.data)
-    if wrong.any():
-        node = int(np.searchsorted(matrix.indptr, np.flatnonzero(wrong)[0], side="right") - 1)
-        raise InputError(f"attributes must be finite: node {node} has a NaN or an infinity ({wrong.sum()} in all)")
-    for array in (matrix.data, matrix.indices, matrix.indptr):
-        _frozen(array)
-    return matrix
 
 
 def _equal(one: object, other: object) -> bool:

@@ -142,8 +142,8 @@ def test_every_sanitizer_scores_the_edges_of_a_trial_graph(clean: Graph, name: s
     [
         ({"stealth": -1}, "stealth must be 0 or above"),
         ({"stealth": "much"}, "stealth must be a number"),
-        ({"pool": 0}, "must be 1 or above"),
-        ({"learns": 0}, "must be 1 or above"),
+        ({"pool": 0}, r"must lie in \[1, 10000\]"),
+        ({"learns": 0}, r"must lie in \[1, 1000\]"),
     ],
 )
 def test_settings_are_checked(settings: dict[str, object], message: str) -> None:

@@ -43,7 +43,7 @@ def test_they_do_harm(attack: Attack) -> None:
 
 
 def test_settings_are_checked() -> None:
-    with pytest.raises(InputError, match="block_size must be 1 or above"):
+    with pytest.raises(InputError, match=r"block_size must lie in \[1, 10000000\]"):
         PRBCD(block_size=0)
 
 
@@ -52,3 +52,10 @@ def test_a_graph_of_training_nodes_only_is_refused() -> None:
     everyone = Split(np.arange(30), [], [])
     with pytest.raises(InputError, match="nodes outside the training set"):
         PRBCD().poison(graph.with_split(everyone), 3)
+
+
+@pytest.mark.parametrize("attack", [PRBCD(), GRBCD()])
+def test_a_graph_with_too_few_pairs_is_refused(attack: Attack) -> None:
+    triangle = Graph(3, [[0, 1], [0, 2], [1, 2]], labels=[0, 1, 1], split=Split([0, 1], [], [2]))
+    with pytest.raises(InputError, match="the graph's 3 pairs are too few for 1 flip: lower the power"):
+        attack.poison(triangle, 1)

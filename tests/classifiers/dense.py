@@ -46,8 +46,8 @@ def hat(graph: Graph) -> Matrix:
 
 
 def features(graph: Graph) -> Matrix:
-    assert graph.attributes is not None
-    return np.asarray(graph.attributes.toarray())
+    assert graph.features is not None
+    return np.asarray(graph.features.toarray())
 
 
 def relu(matrix: Matrix) -> Matrix:

@@ -39,8 +39,8 @@ def test_features_are_those_of_dense_matrices(graph: Graph) -> None:
         "training_ends": np.add.outer(*(2 * [np.isin(np.arange(graph.num_nodes), graph.split.train).astype(int)])),
         "validation_ends": np.add.outer(*(2 * [np.isin(np.arange(graph.num_nodes), graph.split.val).astype(int)])),
     }
-    if graph.attributes is not None:
-        own = graph.attributes.toarray()
+    if graph.features is not None:
+        own = graph.features.toarray()
         rare = own * np.log1p(graph.num_nodes / np.maximum((own != 0).sum(axis=0), 1))
         own, rare = (part / np.maximum(np.linalg.norm(part, axis=1), 1e-300)[:, None] for part in (own, rare))
         beside = rare @ (walk @ rare).T

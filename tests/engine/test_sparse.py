@@ -7,7 +7,14 @@ import pytest
 import scipy.sparse as sp
 
 from focusedcleaner.engine import sparse
-from focusedcleaner.engine.sparse import leading_eigenpairs, nearest_neighbours, row_products, unit_profiles, unit_rows
+from focusedcleaner.engine.sparse import (
+    leading_eigenpairs,
+    nearest_neighbours,
+    product_blocks,
+    row_products,
+    unit_profiles,
+    unit_rows,
+)
 from focusedcleaner.graph import Graph
 
 
@@ -29,8 +36,8 @@ def cosine(values: np.ndarray) -> np.ndarray:
 def test_similarities(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sparse, "_BATCH", batch)
     graph = small()
-    assert graph.attributes is not None
-    alike = cosine(graph.attributes.toarray())
+    assert graph.features is not None
+    alike = cosine(graph.features.toarray())
     units = unit_profiles(graph)
     np.testing.assert_allclose(row_products(units, units, graph.edges), alike[tuple(graph.edges.T)])
     pairs, values = nearest_neighbours(units, 2)
@@ -39,6 +46,30 @@ def test_similarities(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [np.sort(row)[::-1][:2] for row in alike]
     np.testing.assert_allclose(values, np.concatenate([row[row > 0] for row in expected]))
     assert row_products(units, units, graph.edges[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize("entries", [10, 20_000_000])
+def test_long_rows_are_looked_up_with_the_same_digits(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    dense = rng.random((40, 300)) * (rng.random((40, 300)) < 0.1)
+    dense[:2] = rng.random((2, 300))
+    left, right = sp.csr_array(dense), sp.csr_array(dense[::-1] * (dense[::-1] > 0.05))
+    pairs = np.concatenate([rng.integers(0, 40, (200, 2)), [[0, 38], [0, 39], [1, 0]]])
+    expected = left[pairs[:, 0]].multiply(right[pairs[:, 1]]).sum(axis=1)
+    monkeypatch.setattr(sparse, "_BATCH_ENTRIES", entries)
+    monkeypatch.setattr(sparse, "_LONG", 50)
+    monkeypatch.setattr(sparse, "_UNEVEN", 2)
+    assert np.array_equal(row_products(left, right, pairs), expected)
+    assert np.array_equal(row_products(sp.csr_array((40, 300)), right, pairs), np.zeros(len(pairs)))
+
+
+def test_rows_of_a_product_are_split_by_their_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sparse, "_BATCH_ENTRIES", 12)
+    full, rows = sp.csr_array(np.ones((5, 5))), np.array([4, 2, 1, 0])
+    blocks = product_blocks(full, full, rows)
+    assert np.concatenate(blocks).tolist() == rows.tolist()
+    assert [len(block) for block in blocks] == [2, 2]
+    assert len(product_blocks(sp.csr_array((5, 5)), full, rows)) == 1
 
 
 def test_profiles_without_attributes_are_rows_of_the_adjacency() -> None:

@@ -14,7 +14,8 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.io.convert import to_networkx, to_pyg
 from focusedcleaner.sanitizers import SANITIZERS, Interrupted, Jaccard, sanitizer
-from focusedcleaner.sanitizers.base import Estimate, removable
+from focusedcleaner.sanitizers.base import Estimate
+from focusedcleaner.sanitizers.checks import removable
 from focusedcleaner.scoring import score
 from tests.sanitizers.helpers import QUICK, Chooser
 from tests.strategies import labelled_graphs
@@ -92,12 +93,12 @@ def test_progress_ends_at_the_budget(name: str, poisoned: Graph) -> None:
 @pytest.mark.parametrize(
     ("name", "wrong", "message"),
     [
-        ("svd", {"rank": 0}, "rank must be 1 or above, not 0"),
+        ("svd", {"rank": 0}, r"rank must lie in \[1, 10000\], not 0"),
         ("agreement", {"left_out": 1.5}, r"left_out must lie in \[0, 1\], not 1.5"),
         ("agreement", {"inverse_decay": 0}, "inverse_decay must be above 0, not 0"),
-        ("maskgvae", {"clusters": 1}, "clusters must be 2 or above, not 1"),
-        ("maskgvae", {"rounds": 0}, "rounds must be 1 or above, not 0"),
-        ("gasoline", {"folds": 0}, "folds must be 1 or above, not 0"),
+        ("maskgvae", {"clusters": 1}, r"clusters must lie in \[2, 10000\], not 1"),
+        ("maskgvae", {"rounds": 0}, r"rounds must lie in \[1, 1000\], not 0"),
+        ("gasoline", {"folds": 0}, r"folds must lie in \[1, 1000\], not 0"),
         ("gasoline-d", {"edges_per_round": 0}, "edges_per_round must be 1 or above, not 0"),
         ("linkpred", {"edges_per_round": 0}, "edges_per_round must be 1 or above, not 0"),
         ("jaccard", {"threshold": "low"}, "threshold must be a number or none, not 'low'"),

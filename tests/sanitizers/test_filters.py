@@ -44,8 +44,9 @@ def test_similarities_match_brute_force(graph: Graph, signs: int) -> None:
     assert graph.attributes is not None
     dense = graph.attributes.toarray() * np.random.default_rng(signs).choice([-2.0, 1.0], graph.attributes.shape)
     signed = replace(graph, attributes=dense)
-    for method, brute in ((Jaccard(), brute_jaccard), (Cosine(), brute_cosine)):
-        expected = [brute(dense[u], dense[v]) for u, v in graph.edges]
+    features = np.zeros_like(dense) if signed.features is None else signed.features.toarray()
+    for method, brute, rows in ((Jaccard(), brute_jaccard, dense), (Cosine(), brute_cosine, features)):
+        expected = [brute(rows[u], rows[v]) for u, v in graph.edges]
         assert method.similarities(signed) == pytest.approx(expected, abs=1e-12)
         assert scores_of(method, signed) == pytest.approx(-np.array(expected), abs=1e-12)
 

@@ -15,7 +15,7 @@ from focusedcleaner.detectors import ClassDiv, LinkPred, NoDetector
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
 from focusedcleaner.sanitizers import FocusedCleaner
-from focusedcleaner.sanitizers.base import removable
+from focusedcleaner.sanitizers.checks import removable
 from focusedcleaner.sanitizers.focused import OuterLoss
 from focusedcleaner.scoring import score
 from focusedcleaner.surrogate import Implicit, Unrolled
@@ -112,8 +112,8 @@ def test_the_first_edge_has_the_largest_slope_of_the_outer_loss() -> None:
     inner = Implicit(weight_decay=1e-3, tolerance=1e-10)
     first = FocusedCleaner("none", eta=0.0, edges_per_round=1, inner=inner).sanitize(graph, 1)
     assert graph.split is not None
-    assert graph.attributes is not None
-    attributes = torch.tensor(graph.attributes.toarray())
+    assert graph.features is not None
+    attributes = torch.tensor(graph.features.toarray())
     labels = torch.nn.functional.one_hot(torch.tensor(graph.labels)).double()
     train, val = torch.tensor(graph.split.train), torch.tensor(graph.split.val)
     decay = inner.weight_decay * float(attributes.square().sum(1).mean())

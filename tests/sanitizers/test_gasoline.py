@@ -33,12 +33,12 @@ def graph() -> Graph:
 
 def dense_slopes(graph: Graph, splits: list[Split]) -> Tensor:
     """∂L/∂A for all N² pairs of the sum of the folds' validation losses, by autograd through the momentum steps."""
-    assert graph.attributes is not None
+    assert graph.features is not None
     adjacency = torch.tensor(graph.adjacency().toarray(), requires_grad=True)
     loops = adjacency + torch.eye(graph.num_nodes).double()
     scale = loops.sum(1).rsqrt()
     normalized = scale[:, None] * loops * scale
-    rows = normalized @ normalized @ torch.tensor(graph.attributes.toarray())
+    rows = normalized @ normalized @ torch.tensor(graph.features.toarray())
     onehot = torch.nn.functional.one_hot(torch.tensor(graph.labels), graph.num_classes).double()
     loss = torch.zeros(()).double()
     for split in splits:

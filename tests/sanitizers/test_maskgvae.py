@@ -29,7 +29,7 @@ def test_the_min_cut_loss_matches_dense_matrices(graph: Graph, clusters: int, se
     inputs = NetworkInputs(graph, graph.edges)
     shares = torch.softmax(torch.randn(graph.num_nodes, clusters, generator=torch.Generator().manual_seed(seed)), 1)
     weighted = np.zeros((graph.num_nodes, graph.num_nodes))
-    cosines = attribute_cosines(graph, graph.edges) if graph.attributes is not None else np.ones(graph.num_edges)
+    cosines = attribute_cosines(graph, graph.edges) if graph.features is not None else np.ones(graph.num_edges)
     for (u, v), weight in zip(graph.edges, cosines, strict=True):
         weighted[u, v] = weighted[v, u] = weight
     dense = shares.double().numpy()

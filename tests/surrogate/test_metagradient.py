@@ -43,7 +43,7 @@ def test_smoother_and_its_gradient(graph: Graph) -> None:
     structure = Structure(graph)
     smoother = Smoother(graph, Attributes(graph))
     adjacency = torch.tensor(graph.adjacency().toarray(), requires_grad=True)
-    attributes = dense_attributes(graph) if graph.attributes is not None else torch.zeros(graph.num_nodes, 1).double()
+    attributes = dense_attributes(graph) if graph.features is not None else torch.zeros(graph.num_nodes, 1).double()
     degrees = adjacency.sum(1)
     scale = torch.where(degrees > 0, degrees.clamp_min(1e-9).rsqrt(), 0.0)
     laplacian = torch.diag((degrees > 0).double()) - scale[:, None] * adjacency * scale

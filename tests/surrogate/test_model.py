@@ -21,7 +21,7 @@ FORMS = ("dual", "primal", "sparse")
 
 
 def dense_attributes(graph: Graph) -> Tensor:
-    return torch.eye(graph.num_nodes).double() if graph.attributes is None else torch.tensor(graph.attributes.toarray())
+    return torch.eye(graph.num_nodes).double() if graph.features is None else torch.tensor(graph.features.toarray())
 
 
 def dense_two_hops(graph: Graph, adjacency: Tensor) -> Tensor:

@@ -59,11 +59,11 @@ class Adaptive(Attack):
 
     against: str = "self-attack"
     stealth: float = bounded(4.0, "[0, inf)")
-    steps: int = bounded(12, "[1, inf)")
-    pool: int = bounded(60, "[1, inf)")
-    learns: int = bounded(3, "[1, inf)")
-    rounds: int = bounded(2, "[1, inf)")
-    trees: int = bounded(60, "[1, inf)")
+    steps: int = bounded(12, "[1, 10000]")
+    pool: int = bounded(60, "[1, 10000]")
+    learns: int = bounded(3, "[1, 1000]")
+    rounds: int = bounded(2, "[1, 1000]")
+    trees: int = bounded(60, "[1, 10000]")
     attackers: str | None = None
 
     def sanitizer(self) -> Any:

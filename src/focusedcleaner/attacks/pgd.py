@@ -43,11 +43,11 @@ class ProjectedGradientAttack(Attack):
     retrains: ClassVar[bool]
     """Whether the surrogate is trained again at every step."""
 
-    iterations: int = bounded(50, "[1, inf)")
+    iterations: int = bounded(50, "[1, 10000]")
     rate: float = bounded(0.3, "(0, inf)")
     lambda_: float = bounded(0.0, "[0, 1]")
     loss: str = "ce"
-    samples: int = bounded(20, "[1, inf)")
+    samples: int = bounded(20, "[1, 10000]")
     weight_decay: float = bounded(1e-3, "(0, inf)")
 
     def __post_init__(self) -> None:

@@ -16,6 +16,7 @@ from torch.nn.functional import cross_entropy, dropout
 from focusedcleaner.attacks.base import Attack, Progress, without_isolation
 from focusedcleaner.engine import Attributes
 from focusedcleaner.errors import InputError
+from focusedcleaner.formatting import count
 from focusedcleaner.graph import Graph, IntArray
 from focusedcleaner.settings import bounded
 
@@ -28,14 +29,14 @@ class BlockAttack(Attack):
     """Base of PRBCD and GRBCD: attacks a GCN trained on the clean graph, on the nodes outside its training set.
 
     Args:
-        block_size: number of pairs in a block.
+        block_size: number of pairs in a block; more are drawn if the budget needs them.
         epochs: steps of the attack.
         hidden: width of the attacked GCN.
     """
 
-    block_size: int = bounded(250_000, "[1, inf)")
-    epochs: int = bounded(125, "[1, inf)")
-    hidden: int = bounded(16, "[1, inf)")
+    block_size: int = bounded(250_000, "[1, 10000000]")
+    epochs: int = bounded(125, "[1, 100000]")
+    hidden: int = bounded(16, "[1, 10000]")
 
     @abstractmethod
     def attacker(self, victim: nn.Module, block_size: int) -> Any:
@@ -47,12 +48,17 @@ class BlockAttack(Attack):
         if not len(others):
             raise InputError(f"{self.name} attacks nodes outside the training set, and there are none")
         pairs = graph.num_nodes * (graph.num_nodes - 1) // 2
+        if pairs < 1.1 * budget + 3:
+            raise InputError(f"the graph's {pairs:,} pairs are too few for {count(budget, 'flip')}: lower the power")
+        block = min(self.block_size, pairs)
+        distinct = -pairs * math.expm1(-block / pairs)  # a block is drawn with replacement
+        if distinct < 1.2 * budget + 5:  # the attack needs more different pairs than flips
+            block = 8 * (budget + 5)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             edges = torch.from_numpy(np.concatenate([graph.edges, graph.edges[:, ::-1]]).T.copy())
             victim = _Victim(graph, self.hidden)
             labels = _train(victim, graph, edges)
-            block = min(self.block_size, pairs)
             unused = torch.zeros(graph.num_nodes, 1)  # the victim holds the attributes itself
             _, flips = self.attacker(victim, block).attack(unused, edges, labels, budget, torch.from_numpy(others))
         progress(budget, budget)

@@ -42,9 +42,9 @@ class Air(NetworkClassifier):
     name = "air"
     network = _AirNetwork
 
-    hidden: int = bounded(64, "[1, inf)")
+    hidden: int = bounded(64, "[1, 10000]")
     smoothness: float = bounded(0.5, "(0, 1]")
-    steps: int = bounded(10, "[0, inf)")
+    steps: int = bounded(10, "[0, 10000]")
 
 
 def adaptive(start: Tensor, propagate: Operator, smoothness: float, steps: int) -> Tensor:

@@ -72,11 +72,11 @@ class NetworkClassifier(Classifier):
         patience: epochs without a better validation after which training stops.
     """
 
-    hidden: int = bounded(16, "[1, inf)")
+    hidden: int = bounded(16, "[1, 10000]")
     dropout: float = bounded(0.5, "[0, 1)")
     rate: float = bounded(0.01, "(0, inf)")
     weight_decay: float = bounded(5e-4, "[0, inf)")
-    epochs: int = bounded(200, "[1, inf)")
+    epochs: int = bounded(200, "[1, 100000]")
     patience: int = bounded(100, "[1, inf)")
     _network: Network | None = field(init=False, default=None, repr=False, compare=False)
     _order: NodeOrder | None = field(init=False, default=None, repr=False, compare=False)
@@ -118,7 +118,7 @@ class Network(nn.Module):
     def __init__(self, model: Any, graph: Graph) -> None:
         super().__init__()
         self.model = model
-        self.columns = graph.num_nodes if graph.attributes is None else graph.num_attributes
+        self.columns = graph.num_nodes if graph.features is None else int(graph.features.shape[1])
         """The width of X; X = I if there are no attributes."""
 
     def inputs(self, graph: Graph) -> tuple[Operator, Any]:

@@ -51,10 +51,10 @@ class Elastic(NetworkClassifier):
     name = "elastic"
     network = _ElasticNetwork
 
-    hidden: int = bounded(64, "[1, inf)")
+    hidden: int = bounded(64, "[1, 10000]")
     sparse_weight: float = bounded(3.0, "[0, inf)")
     smooth_weight: float = bounded(3.0, "[0, inf)")
-    steps: int = bounded(10, "[0, inf)")
+    steps: int = bounded(10, "[0, 10000]")
 
 
 def incidence(graph: Graph) -> tuple[Operator, Operator]:

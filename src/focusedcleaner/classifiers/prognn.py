@@ -89,7 +89,7 @@ class ProGNN(NetworkClassifier):
     name = "prognn"
     network = _ProNetwork
 
-    rank: int = bounded(200, "[1, inf)")
+    rank: int = bounded(200, "[1, 10000]")
     edge_weight: float = bounded(0.3, "[0, inf)")
     similarity: float = 0.1
     sparsity: float = bounded(1e-3, "[0, inf)")

@@ -72,7 +72,7 @@ class RGCN(NetworkClassifier):
     name = "rgcn"
     network = _RGCNNetwork
 
-    hidden: int = bounded(64, "[1, inf)")
+    hidden: int = bounded(64, "[1, 10000]")
     attention: float = bounded(1.0, "[0, inf)")
     divergence: float = bounded(5e-4, "[0, inf)")
 

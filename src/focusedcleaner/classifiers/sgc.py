@@ -45,4 +45,4 @@ class SGC(NetworkClassifier):
     name = "sgc"
     network = _SGCNetwork
 
-    hops: int = bounded(2, "[0, inf)")
+    hops: int = bounded(2, "[0, 1000]")

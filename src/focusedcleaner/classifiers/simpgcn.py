@@ -92,10 +92,10 @@ class SimPGCN(NetworkClassifier):
     name = "simpgcn"
     network = _SimPNetwork
 
-    neighbours: int = bounded(20, "[1, inf)")
+    neighbours: int = bounded(20, "[1, 10000]")
     loop_weight: float = bounded(0.1, "[0, inf)")
     task_weight: float = bounded(5.0, "[0, inf)")
-    task_pairs: int = bounded(6, "[1, inf)")
+    task_pairs: int = bounded(6, "[1, 1000]")
 
 
 def mix(graph: Operator, similar: Operator, gate: Tensor, values: Tensor, loop_weight: float) -> Tensor:

@@ -13,7 +13,17 @@ from typing import Any
 
 from focusedcleaner import runs
 from focusedcleaner.budget import AUTO
-from focusedcleaner.cli.console import Stopped, edge_list, grid, note, print_json, progress_bar, resume_command, screen
+from focusedcleaner.cli.console import (
+    Stopped,
+    edge_list,
+    grid,
+    note,
+    print_json,
+    progress_bar,
+    resume_command,
+    screen,
+    warnings_as_notes,
+)
 from focusedcleaner.cli.inputs import read_graph, read_graph_with_split, source_record
 from focusedcleaner.cli.options import GraphSource, SanitizeOptions
 from focusedcleaner.cli.signals import deferred
@@ -24,7 +34,7 @@ from focusedcleaner.report import write_report
 from focusedcleaner.run_record import RECORD, Status, check_same_configuration, read_record
 from focusedcleaner.runs import Run, RunFolder, read_run
 from focusedcleaner.sanitizers import SANITIZERS, Interrupted, Sanitation, Sanitizer, sanitizer, sanitizer_for
-from focusedcleaner.sanitizers.base import check_sanitizable
+from focusedcleaner.sanitizers.checks import check_sanitizable
 from focusedcleaner.scoring import aligned
 from focusedcleaner.settings import parse_pairs
 
@@ -122,7 +132,7 @@ def _compute(
             write_run_report(folder.path, clean)
 
     try:
-        with progress_bar("Removing edges") as progress:
+        with progress_bar("Removing edges") as progress, warnings_as_notes():
             sanitation = method.sanitize(
                 graph, options.budget, seed=options.seed, progress=progress, checkpoint=folder.checkpoint
             )

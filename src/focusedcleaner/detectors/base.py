@@ -81,13 +81,11 @@ def with_prefix(named: Mapping[str, T], prefix: str) -> dict[str, T]:
 
 def reduced_attributes(graph: Graph, *, dtype: torch.dtype) -> Tensor | None:
     """Return PCA(X, C), N × min(C, N, F), of Eq. 11a, or None for a graph without attributes."""
-    x = graph.attributes
+    x = graph.features
     if x is None:
         return None
     columns = min(graph.num_classes, *x.shape)
-    if not (x.max(axis=0) - x.min(axis=0)).nnz:  # constant attributes have no principal components
-        scores = np.zeros((graph.num_nodes, columns))
-    elif columns < min(x.shape):
+    if columns < min(x.shape):
         scores = PCA(columns, svd_solver="arpack", random_state=0).fit_transform(x)
     else:
         scores = PCA(columns, svd_solver="full").fit_transform(x.toarray())

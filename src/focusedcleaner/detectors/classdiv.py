@@ -43,10 +43,10 @@ class ClassDiv(Detector):
     tau: float = bounded(0.6, "[0, 1]")
     beta: float = bounded(0.3, "[0, 1]")
     temperature: float = bounded(2.0, "(0, inf)")
-    hidden: int = bounded(100, "[1, inf)")
+    hidden: int = bounded(100, "[1, 10000]")
     rate: float = bounded(1e-2, "(0, inf)")
-    first_epochs: int = bounded(100, "[1, inf)")
-    epochs: int = bounded(2, "[0, inf)")
+    first_epochs: int = bounded(100, "[1, 100000]")
+    epochs: int = bounded(2, "[0, 100000]")
     warm_start: bool = True
 
     def features(self, view: View, like: View | None = None) -> Tensor:

@@ -16,12 +16,17 @@ from focusedcleaner.engine import Pairs
 from focusedcleaner.graph import IntArray, pair_keys
 from focusedcleaner.settings import bounded
 
+FALLBACK_SHARE = 0.1
+"""Share of the edges whose endpoints are victims if no edge is below the threshold."""
+
 
 @dataclass(frozen=True)
 class LinkPred(Detector):
     """Predicts links by H₃ = σ(H₂·H₂^T), H₂ = w₂·ReLU(w₁·[Z | softmax(PCA(X)/T)] + b₁) + b₂ (Eq. 15).
 
     Victims have an edge with H₃ < τ_lp (Eq. 16, where "all edges below" is read as "at least one").
+
+    If no edge is below it, victims are the nodes at the least likely tenth of the edges.
 
     Trained with balanced binary cross-entropy on the edges and ``negatives`` sampled pairs per edge; each class weighs
     one half, as reweighting all N² pairs would do. τ_lp maximizes the G-mean on the ROC curve. From
@@ -39,11 +44,11 @@ class LinkPred(Detector):
     name: ClassVar[str] = "linkpred"
 
     temperature: float = bounded(2.0, "(0, inf)")
-    hidden: int = bounded(32, "[1, inf)")
+    hidden: int = bounded(32, "[1, 10000]")
     rate: float = bounded(1e-2, "(0, inf)")
-    negatives: float = bounded(1.0, "(0, inf)")
-    first_epochs: int = bounded(300, "[1, inf)")
-    epochs: int = bounded(5, "[0, inf)")
+    negatives: float = bounded(1.0, "(0, 1000]")
+    first_epochs: int = bounded(300, "[1, 100000]")
+    epochs: int = bounded(5, "[0, 100000]")
 
     def victims(self, view: View, memory: Memory) -> Victims:
         positive, negative, weights = self.probabilities(view, memory)
@@ -51,7 +56,11 @@ class LinkPred(Detector):
         doubt = torch.zeros(view.structure.num_nodes, dtype=positive.dtype)
         for end in view.structure.ends[:, view.structure.alive]:
             doubt.scatter_reduce_(0, end, 1 - positive, "amax")
-        return Victims.above(doubt, 1 - threshold, weights)
+        limit = 1 - threshold
+        if not (doubt > limit).any():
+            least = (1 - positive).sort(descending=True).values[int(FALLBACK_SHARE * len(positive))]
+            limit = torch.nextafter(least, least.new_tensor(-torch.inf))
+        return Victims.above(doubt, limit, weights)
 
     def probabilities(self, view: View, memory: Memory) -> tuple[Tensor, Tensor, Memory]:
         """Train; return H₃ of the remaining edges in their order, H₃ of the sampled pairs, and the new memory."""

@@ -10,8 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from focusedcleaner.edge_features.edge_selection import rank_by_score
-from focusedcleaner.engine.sparse import row_norms, row_products, unit_rows
+from focusedcleaner.engine.sparse import product_blocks, row_norms, row_products, unit_rows
 from focusedcleaner.graph import FloatArray, Graph, IntArray
+
+LEAST_SHARE = 1e-3
+"""Smaller entries of P are dropped in large graphs without attributes: nodes with 1,000 neighbours pass nothing on."""
 
 
 def class_agreement(
@@ -49,7 +52,7 @@ def attribute_cosines(graph: Graph, edges: IntArray) -> FloatArray:
     >>> attribute_cosines(Graph(3, [[0, 1], [1, 2]], attributes=[[1, 0], [2, 0], [0, 0]]), np.array([[0, 1], [1, 2]]))
     array([1., 0.])
     """
-    x = graph.attributes
+    x = graph.features
     if x is None:
         return np.zeros(len(edges))
     return row_products(x, x, edges) / np.maximum(row_norms(x)[edges].prod(axis=1), 1e-12)
@@ -62,9 +65,15 @@ def class_distributions(graph: Graph, weights: FloatArray, inverse_decay: float)
     """
     assert graph.labels is not None
     known = np.flatnonzero(graph.labels >= 0)
-    x = sp.eye_array(graph.num_nodes, format="csr") if graph.attributes is None else unit_rows(graph.attributes)
+    x = sp.eye_array(graph.num_nodes, format="csr") if graph.features is None else unit_rows(graph.features)
     step = _averaging(graph, weights)
-    rows = sp.csr_array(sp.hstack([x[known], step[known] @ step @ x]))
+    if len(product_blocks(step, step, known)) == 1:
+        averages = step[known] @ step @ x
+    else:
+        if graph.features is None:  # the averages are rows of P² themselves
+            step = sp.csr_array(step * (step >= LEAST_SHARE))
+        averages = step[known] @ (step @ x)
+    rows = sp.csr_array(sp.hstack([x[known], averages]))
     model = LogisticRegression(C=inverse_decay, max_iter=200, tol=1e-3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # an approximate optimum is good enough

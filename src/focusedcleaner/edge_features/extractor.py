@@ -15,7 +15,7 @@ from focusedcleaner.edge_features.class_agreement import class_agreement, with_k
 from focusedcleaner.edge_features.divergences import divergences
 from focusedcleaner.edge_features.pair_features import clamped_log, labelled_ends, min_and_max, row_dot
 from focusedcleaner.engine import Structure
-from focusedcleaner.engine.sparse import batches, row_products, unit_rows
+from focusedcleaner.engine.sparse import row_products, shared_entries, unit_rows
 from focusedcleaner.graph import FloatArray, Graph, Split
 from focusedcleaner.surrogate import Surrogate
 from focusedcleaner.surrogate.metagradient import two_hop_gradient
@@ -50,8 +50,8 @@ class EdgeFeatureExtractor:
         """A split that trains on every node with a known label."""
         self.attributes: sp.csr_array | None = None
         self.classes_by_attributes: FloatArray | None = None
-        if graph.attributes is not None:
-            x = self.attributes = unit_rows(graph.attributes)
+        if graph.features is not None:
+            x = self.attributes = unit_rows(graph.features)
             model = LogisticRegression(C=10.0, max_iter=300, tol=1e-3).fit(x[known], self.labels[known])
             self.classes_by_attributes = with_known_labels(graph, model.classes_, model.predict_proba(x))
 
@@ -82,7 +82,7 @@ class EdgeFeatureExtractor:
         neighbours = adjacency @ classes
         at_u, at_v = neighbours[u] - classes[v], neighbours[v] - classes[u]
         others_u, others_v = np.maximum(degrees[u] - 1, 1), np.maximum(degrees[v] - 1, 1)
-        shared = [adjacency[part[:, 0]].multiply(adjacency[part[:, 1]]) for part in batches(graph.edges)]
+        shared = list(shared_entries(adjacency, adjacency, graph.edges))
         rarity = 1 / np.log(np.maximum(degrees, 2))
         like_other_end = row_dot(at_u, classes[v]) / others_u, row_dot(at_v, classes[u]) / others_v
         like_own_end = row_dot(at_u, classes[u]) / others_u, row_dot(at_v, classes[v]) / others_v

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from focusedcleaner.edge_features.class_agreement import class_distributions
-from focusedcleaner.engine.sparse import row_products, unit_rows
+from focusedcleaner.engine.sparse import product_blocks, row_products, unit_rows
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 
 LEAST = 1e-6
@@ -44,10 +44,10 @@ class PairFeatures:
 
     def __init__(self, graph: Graph) -> None:
         self.attributes = self.tfidf = None
-        if graph.attributes is not None:
-            self.attributes = unit_rows(graph.attributes)
-            owners = np.maximum(np.bincount(graph.attributes.indices, minlength=graph.num_attributes), 1)
-            weighted = graph.attributes @ sp.diags_array(np.log1p(graph.num_nodes / owners))
+        if (x := graph.features) is not None:
+            self.attributes = unit_rows(x)
+            owners = np.maximum(np.bincount(x.indices, minlength=x.shape[1]), 1)
+            weighted = x @ sp.diags_array(np.log1p(graph.num_nodes / owners))
             self.tfidf = unit_rows(sp.csr_array(weighted))
             """Each attribute is weighted by log(1 + N/n), where n nodes have it; rows of length 1."""
 
@@ -59,11 +59,10 @@ class PairFeatures:
         rarity = sp.csr_array(adjacency @ sp.diags_array(1 / np.log(np.maximum(degrees, 2))))
         classes = class_distributions(graph, np.ones(graph.num_edges), INVERSE_DECAY)
         neighbours = walk @ classes
-        two_steps = sp.csr_array(adjacency @ walk)
         columns = {
             "common_neighbours": row_products(adjacency, adjacency, pairs),
             "adamic_adar": row_products(adjacency, rarity, pairs),
-            "three_step_walks": row_products(walk, two_steps, pairs) + row_products(walk, two_steps, pairs[:, ::-1]),
+            "three_step_walks": _three_steps(adjacency, walk, pairs) + _three_steps(adjacency, walk, pairs[:, ::-1]),
             "same_class": clamped_log(row_dot(classes[u], classes[v])),
             **min_and_max(
                 "neighbours_like_other_end", row_dot(neighbours[u], classes[v]), row_dot(neighbours[v], classes[u])
@@ -83,6 +82,18 @@ class PairFeatures:
                 ),
             }
         return columns
+
+
+def _three_steps(adjacency: sp.csr_array, walk: sp.csr_array, pairs: IntArray) -> FloatArray:
+    """Return walk_u·(A·walk)_v for every pair (u, v), with the rows of A·walk in blocks that fit into memory."""
+    result = np.zeros(len(pairs))
+    for nodes in product_blocks(adjacency, walk, np.unique(pairs[:, 1])):
+        chosen = np.flatnonzero(np.isin(pairs[:, 1], nodes))
+        rows = np.stack([pairs[chosen, 0], np.searchsorted(nodes, pairs[chosen, 1])], axis=1)
+        two_steps = sp.csr_array(adjacency[nodes] @ walk)
+        two_steps.sort_indices()
+        result[chosen] = row_products(walk, two_steps, rows)
+    return result
 
 
 def labelled_ends(graph: Graph, pairs: IntArray) -> dict[str, FloatArray]:

@@ -45,7 +45,7 @@ class _ConstantProduct(torch.autograd.Function):
 
 def attributes(graph: Graph) -> Operator:
     """Return X, N × F, or the identity where the graph has no attributes."""
-    x = sp.eye_array(graph.num_nodes, format="csr") if graph.attributes is None else graph.attributes
+    x = sp.eye_array(graph.num_nodes, format="csr") if graph.features is None else graph.features
     return Operator(x)
 
 

@@ -15,8 +15,10 @@ from torch import Tensor
 
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 
-_BATCH = 50_000
-"""Pairs whose rows are gathered at once."""
+_BATCH, _BATCH_ENTRIES = 50_000, 20_000_000
+"""Pairs, and entries of their rows, gathered at once."""
+_LONG, _UNEVEN = 1000, 16
+"""A row with more entries than the first and than the second times the other's is looked up, not gathered."""
 _BLOCK = 512
 """Rows whose products with all others are computed at once."""
 _DENSE = 500
@@ -60,15 +62,20 @@ def unit_rows(matrix: sp.csr_array) -> sp.csr_array:
 
 def unit_profiles(graph: Graph) -> sp.csr_array:
     """Return the attributes, or the rows of A + I where the graph has none, scaled to length 1 (N × F or N × N)."""
-    if graph.attributes is not None:
-        return unit_rows(graph.attributes)
+    if graph.features is not None:
+        return unit_rows(graph.features)
     return unit_rows(graph.adjacency() + sp.eye_array(graph.num_nodes, format="csr"))
 
 
-def batches(pairs: IntArray) -> Iterator[IntArray]:
-    """Split pairs into batches whose rows fit into memory; an empty list gives one empty batch."""
-    for start in range(0, max(len(pairs), 1), _BATCH):
-        yield pairs[start : start + _BATCH]
+def product_blocks(left: sp.csr_array, right: sp.csr_array, rows: IntArray) -> list[IntArray]:
+    """Split row numbers so that the rows of left·right in each part fit into memory; one part if all of them do.
+
+    >>> product_blocks(sp.csr_array(np.eye(2)), sp.csr_array(np.eye(2)), np.array([0, 1]))
+    [array([0, 1])]
+    """
+    pattern = sp.csr_array((np.ones(left.nnz), left.indices, left.indptr), shape=left.shape)
+    sizes = np.minimum(pattern @ np.diff(right.indptr), right.shape[1])[rows]
+    return np.split(rows, np.flatnonzero(np.diff(np.cumsum(sizes) // _BATCH_ENTRIES)) + 1)
 
 
 def row_products(left: sp.csr_array, right: sp.csr_array, pairs: IntArray) -> FloatArray:
@@ -78,7 +85,50 @@ def row_products(left: sp.csr_array, right: sp.csr_array, pairs: IntArray) -> Fl
     >>> row_products(matrix, matrix, np.array([[0, 1], [1, 1]]))
     array([3., 9.])
     """
-    return np.concatenate([left[part[:, 0]].multiply(right[part[:, 1]]).sum(axis=1) for part in batches(pairs)])
+    return np.concatenate([part.sum(axis=1) for part in shared_entries(left, right, pairs)])
+
+
+def shared_entries(left: sp.csr_array, right: sp.csr_array, pairs: IntArray) -> Iterator[sp.csr_array]:
+    """Yield left_u ∘ right_v of P × 2 row numbers, a row per pair (u, v), in batches that fit into memory.
+
+    Both matrices have sorted indices. An empty list gives one empty batch.
+    """
+    lengths = np.diff(left.indptr)[pairs[:, 0]].astype(np.int64), np.diff(right.indptr)[pairs[:, 1]].astype(np.int64)
+    shorter, longer = np.minimum(*lengths), np.maximum(*lengths)
+    uneven = (longer > _LONG) & (longer > _UNEVEN * shorter)
+    # A long row is not copied for every pair of a hub: the few entries of the other one are looked up in it.
+    ends = np.cumsum(np.where(uneven, shorter, shorter + longer) + _BATCH_ENTRIES // _BATCH)
+    start = 0
+    while start == 0 or start < len(pairs):
+        before = ends[start - 1] if start else 0
+        stop = max(int(np.searchsorted(ends, before + _BATCH_ENTRIES, side="right")), start + 1)
+        batch, odd = pairs[start:stop], uneven[start:stop]
+        if odd.any():
+            yield _looked_up(left, right, batch, lengths[0][start:stop] <= lengths[1][start:stop])
+        else:
+            yield left[batch[:, 0]].multiply(right[batch[:, 1]])
+        start = stop
+
+
+def _looked_up(left: sp.csr_array, right: sp.csr_array, pairs: IntArray, by_left: NDArray[np.bool_]) -> sp.csr_array:
+    """Return left_u ∘ right_v row by row, with the entries of one row looked up in the other."""
+    width = left.shape[1]
+    found: list[tuple[IntArray, IntArray, FloatArray]] = []
+    for few, many, (one, other), chosen in (
+        (left, right, (0, 1), np.flatnonzero(by_left)),
+        (right, left, (1, 0), np.flatnonzero(~by_left)),
+    ):
+        if not len(chosen):
+            continue
+        entries = few[pairs[chosen, one]]
+        of_pair = np.repeat(chosen, np.diff(entries.indptr))
+        keys = np.repeat(np.arange(many.shape[0]), np.diff(many.indptr)) * width + many.indices
+        wanted = pairs[of_pair, other] * width + entries.indices
+        place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+        hit = keys[place] == wanted if len(keys) else np.zeros(len(wanted), dtype=bool)
+        found.append((of_pair[hit], entries.indices[hit], entries.data[hit] * many.data[place[hit]]))
+    rows, columns, values = (np.concatenate(part) for part in zip(*found, strict=True))
+    return sp.coo_array((values, (rows, columns)), shape=(len(pairs), width)).tocsr()
 
 
 def nearest_neighbours(units: sp.csr_array, count: int) -> tuple[IntArray, FloatArray]:

@@ -11,7 +11,7 @@ import torch
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
-from focusedcleaner.engine.sparse import csr_tensor, to_torch
+from focusedcleaner.engine.sparse import csr_tensor, product_blocks, to_torch
 from focusedcleaner.graph import BoolArray, Graph, IntArray, pairs_of_keys
 
 
@@ -129,13 +129,26 @@ class Structure:
 
     def rows_of_two_hops(self, nodes: np.ndarray) -> sp.csr_array:
         """Return the rows of Â² for ``nodes``, n × N and sparse; a row does not depend on which others are computed."""
-        parts = self.adjacency.values(), self.adjacency.col_indices(), self.adjacency.crow_indices()
-        neighbours = sp.csr_array(tuple(part.numpy() for part in parts), shape=(self.num_nodes, self.num_nodes))
-        scale = self.scale.ravel().numpy()
+        neighbours, scale = self._neighbours(), self.scale.ravel().numpy()
         ones = np.ones(len(nodes))
         own = sp.csr_array((ones, nodes, np.arange(len(nodes) + 1)), shape=(len(nodes), self.num_nodes))
         one_hop = _scaled(neighbours[nodes] + own, None, scale * scale)
         return _scaled(one_hop @ neighbours + one_hop, scale[nodes], scale)
+
+    def rows_of_one_hop(self, nodes: np.ndarray) -> sp.csr_array:
+        """Return the rows of Â for ``nodes``, n × N and sparse."""
+        scale = self.scale.ravel().numpy()
+        loops = sp.eye_array(self.num_nodes, format="csr")
+        return _scaled(sp.csr_array(self._neighbours() + loops)[nodes], scale[nodes], scale)
+
+    def two_hop_blocks(self, nodes: np.ndarray) -> list[np.ndarray]:
+        """Split nodes into parts whose `rows_of_two_hops` fit into memory: one part, except around hubs."""
+        neighbours = self._neighbours()
+        return product_blocks(neighbours, neighbours, nodes)
+
+    def _neighbours(self) -> sp.csr_array:
+        parts = self.adjacency.values(), self.adjacency.col_indices(), self.adjacency.crow_indices()
+        return sp.csr_array(tuple(part.numpy() for part in parts), shape=(self.num_nodes, self.num_nodes))
 
     def take_touched(self) -> Tensor:
         """Mark the nodes whose row of Â² has changed since the last call, N booleans: those within two hops of a
@@ -207,8 +220,8 @@ class Attributes:
     """X as a sparse operator; the identity where the graph has no attributes."""
 
     def __init__(self, graph: Graph, *, dtype: torch.dtype = torch.float64) -> None:
-        self.matrix, self.dtype = graph.attributes, dtype
-        self.num_columns = graph.num_nodes if self.matrix is None else graph.num_attributes
+        self.matrix, self.dtype = graph.features, dtype
+        self.num_columns = graph.num_nodes if self.matrix is None else int(self.matrix.shape[1])
         mean_square = 1.0 if self.matrix is None else float(np.square(self.matrix.data).sum()) / graph.num_nodes
         self.mean_square = mean_square or 1.0
         """The mean of ‖x_i‖², the unit of penalties on W."""
@@ -227,7 +240,19 @@ class Attributes:
         """Return X as a dense tensor, N × F."""
         return self.times(torch.eye(self.num_columns, dtype=self.dtype))
 
-    def left_times(self, operator: sp.csr_array) -> Tensor:
-        """Return operator·X as a dense tensor, for an operator with few rows."""
-        product = operator if self.matrix is None else operator @ self.matrix
+    def two_hop_rows(self, structure: Structure, nodes: np.ndarray) -> Tensor:
+        """Return the rows of Â²X for few ``nodes`` as a dense tensor, n × F.
+
+        (Â²)X for most graphs; Â(ÂX) where the nodes' rows of Â² would be too long, and a part after the other where X
+        is the identity.
+        """
+        blocks = structure.two_hop_blocks(nodes)
+        if self.matrix is None:
+            rows = [structure.rows_of_two_hops(block).toarray() for block in blocks]
+            return torch.from_numpy(np.concatenate(rows)).to(self.dtype)
+        if len(blocks) == 1:
+            product = structure.rows_of_two_hops(nodes) @ self.matrix
+        else:
+            one_hop = structure.rows_of_one_hop(np.arange(structure.num_nodes)) @ self.matrix
+            product = structure.rows_of_one_hop(nodes) @ one_hop
         return torch.from_numpy(product.toarray()).to(self.dtype)

@@ -19,7 +19,8 @@ from focusedcleaner.engine import one_thread
 from focusedcleaner.graph import BoolArray, FloatArray, Graph, IntArray, no_pairs, pair_keys
 from focusedcleaner.io.convert import as_graph
 from focusedcleaner.restore.candidates import Candidates
-from focusedcleaner.sanitizers.base import Columns, Progress, check_sanitizable, common_evidence, no_scores
+from focusedcleaner.sanitizers.base import Columns, Progress, common_evidence, no_scores
+from focusedcleaner.sanitizers.checks import check_sanitizable
 from focusedcleaner.surrogate import Implicit, Surrogate
 
 SIMILAR_NEIGHBOURS = 20

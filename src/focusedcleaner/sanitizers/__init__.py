@@ -86,7 +86,7 @@ def default_method(graph: Graph) -> str:
     'cld'
     """
     smallest, largest = SELF_ATTACK_EDGES
-    learnable = graph.attributes is not None and smallest <= graph.num_edges <= largest
+    learnable = graph.features is not None and smallest <= graph.num_edges <= largest
     return "self-attack" if learnable else "cld"
 
 

@@ -40,7 +40,7 @@ class Agreement(Filter):
 
     cosine_weight: float = bounded(8.0, "[0, inf)")
     left_out: float = bounded(0.15, "[0, 1]")
-    repeats: int = bounded(3, "[0, inf)")
+    repeats: int = bounded(3, "[0, 1000]")
     inverse_decay: float = bounded(10.0, "(0, inf)")
 
     def score_edges(self, graph: Graph, seed: int) -> EdgeScores:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,12 +18,14 @@ from numpy.typing import NDArray
 from focusedcleaner.budget import DEFAULT, Budget, edges_allowed, is_auto
 from focusedcleaner.edge_features.class_agreement import attribute_cosines
 from focusedcleaner.engine import one_thread
-from focusedcleaner.errors import InputError
+from focusedcleaner.engine.sparse import row_products
+from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.formatting import readable, why
 from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
 from focusedcleaner.io.convert import as_graph
 from focusedcleaner.io.edit import with_changes
 from focusedcleaner.registry import EdgeScorer
+from focusedcleaner.sanitizers.checks import attribute_notes, check_finite, check_sanitizable, removable
 from focusedcleaner.settings import Configurable
 
 if TYPE_CHECKING:
@@ -74,6 +77,8 @@ class Selection:
     """The number of planted edges, from methods that estimate it."""
     interrupted: bool = False
     """Whether Ctrl-C was pressed before the method was done."""
+    shortfall: str = ""
+    """Why an iterative method stopped before its budget was spent."""
 
 
 @dataclass(frozen=True)
@@ -191,11 +196,17 @@ class Sanitizer(Configurable, ABC):
         graph = as_graph(data)
         check_sanitizable(graph)
         allowed = self.allowed(graph, budget)
+        for note in attribute_notes(graph):
+            warnings.warn(note, InputWarning, stacklevel=2)
         start = time.perf_counter()
         with one_thread():
             seen = graph.without_test_labels()
             ordered = seen.in_canonical_order()
             selection = self.select_edges(ordered, allowed, seed=seed, progress=progress, checkpoint=checkpoint)
+        planted = selection.evidence.get("planted", selection.scores)
+        check_finite(self.name, score=selection.scores, probability=planted)
+        if selection.shortfall and not len(selection.removed) + len(selection.added):
+            warnings.warn(f"{self.name} removed no edge: {selection.shortfall}", InputWarning, stacklevel=2)
         order = seen.canonical_order
         edges, evidence = order.pairs_back(ordered.edges[selection.removed], selection.evidence)
         added, _ = order.pairs_back(selection.added, {})
@@ -250,7 +261,9 @@ class Sanitizer(Configurable, ABC):
 
         def score(trial: Graph) -> FloatArray:
             ranked = min(int(RANKED_SHARE * trial.num_edges), removable(trial))
-            removed = self.sanitize(trial, max(ranked, 1), seed=seed).removed
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", InputWarning)  # one for each of many trials
+                removed = self.sanitize(trial, max(ranked, 1), seed=seed).removed
             scores = np.zeros(trial.num_edges)
             scores[trial.edge_numbers(removed)] = 1 - np.arange(len(removed)) / max(len(removed), 1)
             return scores
@@ -258,28 +271,15 @@ class Sanitizer(Configurable, ABC):
         return score
 
 
-def removable(graph: Graph) -> int:
-    """Upper bound on the edges that can go while no node becomes isolated: E − ⌈non-isolated nodes/2⌉."""
-    connected = int((graph.degrees > 0).sum())
-    return graph.num_edges - (connected + 1) // 2
-
-
-def check_sanitizable(graph: Graph) -> None:
-    """Raise an `InputError` that says why, if no sanitizer can work on the graph."""
-    if graph.num_edges == 0:
-        raise InputError("the graph is empty: it has no edges")
-    graph.check_labelled("a sanitizer")
-
-
 def common_evidence(graph: Graph, pairs: IntArray) -> dict[str, NDArray[Any]]:
     """Evidence reported by every method: attribute similarity, common neighbours and degrees of each pair (P × 2)."""
     u, v = pairs.T
     adjacency = graph.adjacency()
     evidence = {
-        "common_neighbours": (adjacency[u] * adjacency[v]).sum(axis=1).astype(np.int64),
+        "common_neighbours": row_products(adjacency, adjacency, pairs).astype(np.int64),
         "degree_u": graph.degrees[u],
         "degree_v": graph.degrees[v],
     }
-    if graph.attributes is not None:
+    if graph.features is not None:
         evidence["attribute_similarity"] = attribute_cosines(graph, pairs)
     return evidence

@@ -112,9 +112,17 @@ class _Cleaning(SurrogateCleaning):
         dtype = torch.float64 if graph.num_edges < SINGLE_PRECISION_FROM else torch.float32
         super().__init__(cleaner, graph, budget, seed, dtype)
         self.detector = detector_of(cleaner.detector)
-        smooth = cleaner.eta > 0 and graph.attributes is not None
+        smooth = cleaner.eta > 0 and graph.features is not None
         self.smoother = Smoother(graph, self.surrogate.attributes) if smooth else None
         self.loss = OuterLoss(graph)
+        self.victims = graph.num_nodes
+        """Number of victims in the last round."""
+
+    @property
+    def shortfall(self) -> str:
+        if self.victims:
+            return "no edge at a victim can go without isolating a node"
+        return f"its detector, {self.detector.name}, finds no victim; focused-none works without one"
 
     def round(self, journal: Journal, size: int) -> Journal:
         """Train the surrogate, detect victims, differentiate the outer loss, remove edges."""
@@ -122,6 +130,7 @@ class _Cleaning(SurrogateCleaning):
         begun = with_prefix(journal.memory, "detector.")
         state = begun if journal.rounds else self.detector.begin(self.graph, self.seed)
         victims = self.detector.victims(self.view(fitted.logits, journal), state)
+        self.victims = int(victims.mask.sum())
         weight = self._validation_weight(len(journal.removed))
         normal = victims.normal if self.cleaner.normal_only else torch.ones_like(victims.normal)
         logits_gradient, losses = self.loss.at(fitted.logits, normal, weight)
@@ -142,7 +151,7 @@ class _Cleaning(SurrogateCleaning):
             "validation_weight": weight,
             **losses,
             "smoothness": smoothness,
-            "victims": int(victims.mask.sum()),
+            "victims": self.victims,
             "victim_threshold": victims.threshold,
             "largest_gradient": float(gradient[edges[0]]) if edges else math.nan,
         }

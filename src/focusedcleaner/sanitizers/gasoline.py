@@ -47,7 +47,7 @@ class Gasoline(IterativeSanitizer):
     name: ClassVar[str] = "gasoline"
     inserts: ClassVar[bool] = True
 
-    folds: int = bounded(4, "[1, inf)")
+    folds: int = bounded(4, "[1, 1000]")
     edges_per_round: int | None = bounded(None, "[1, inf)")
     inner: InnerTraining = field(default_factory=Implicit)
 

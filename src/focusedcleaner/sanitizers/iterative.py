@@ -100,6 +100,11 @@ class Cleaning(ABC):
     def __init__(self, cleaner: Any, graph: Graph, budget: int, seed: int) -> None:
         self.cleaner, self.graph, self.budget, self.seed = cleaner, graph, budget, seed
 
+    @property
+    def shortfall(self) -> str:
+        """Why the last round has changed no edge."""
+        return "every other edge is some node's last one"
+
     @abstractmethod
     def replay(self, journal: Journal) -> None:
         """Apply the rounds of an earlier, interrupted run to the graph."""
@@ -139,6 +144,7 @@ class IterativeSanitizer(Sanitizer):
             while journal.spent < budget:
                 longer = cleaning.round(journal, min(per_round, budget - journal.spent))
                 if longer.spent == journal.spent:
+                    journal = replace(journal, shortfall=cleaning.shortfall)
                     break
                 journal = longer
                 if progress is not None:

@@ -54,14 +54,14 @@ class MaskGVAE(IterativeSanitizer):
 
     name: ClassVar[str] = "maskgvae"
 
-    rounds: int = bounded(2, "[1, inf)")
-    clusters: int | None = bounded(None, "[2, inf)")
+    rounds: int = bounded(2, "[1, 1000]")
+    clusters: int | None = bounded(None, "[2, 10000]")
     orthogonality: float = bounded(0.3, "[0, inf)")
-    hidden: int = bounded(64, "[1, inf)")
-    latent: int = bounded(16, "[1, inf)")
+    hidden: int = bounded(64, "[1, 10000]")
+    latent: int = bounded(16, "[1, 10000]")
     rate: float = bounded(1e-2, "(0, inf)")
-    partition_epochs: int = bounded(100, "[1, inf)")
-    autoencoder_epochs: int = bounded(20, "[1, inf)")
+    partition_epochs: int = bounded(100, "[1, 100000]")
+    autoencoder_epochs: int = bounded(20, "[1, 100000]")
 
     def per_round(self, budget: int) -> int:
         return math.ceil(budget / self.rounds)
@@ -120,7 +120,7 @@ class NetworkInputs:
         self.ends = torch.tensor(edges.T)
         self.attributes = attributes(graph)
         self.propagate = propagation(Graph(graph.num_nodes, edges))
-        similar = np.ones(len(edges)) if graph.attributes is None else np.maximum(attribute_cosines(graph, edges), 0.0)
+        similar = np.ones(len(edges)) if graph.features is None else np.maximum(attribute_cosines(graph, edges), 0.0)
         both_ways = np.concatenate([edges, edges[:, ::-1]]).T
         shape = graph.num_nodes, graph.num_nodes
         weighted = sp.coo_array((np.concatenate([similar, similar]), tuple(both_ways)), shape=shape).tocsr()

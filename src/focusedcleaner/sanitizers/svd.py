@@ -39,7 +39,7 @@ class SVD(Filter):
 
     name: ClassVar[str] = "svd"
 
-    rank: int = bounded(30, "[1, inf)")
+    rank: int = bounded(30, "[1, 10000]")
     normalized: bool = True
 
     def score_edges(self, graph: Graph, seed: int) -> EdgeScores:

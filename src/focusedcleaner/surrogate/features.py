@@ -189,4 +189,4 @@ class TrainingFeatures:
         num_nodes, columns = self.structure.num_nodes, self.attributes.num_columns
         if self.form == "primal" and 50 * len(nodes) > num_nodes and num_nodes * columns <= DENSE_LIMIT:
             return self.structure.propagate_to(nodes, self.structure.propagate(self.attributes.dense()))
-        return self.attributes.left_times(self.structure.rows_of_two_hops(nodes.numpy()))
+        return self.attributes.two_hop_rows(self.structure, nodes.numpy())

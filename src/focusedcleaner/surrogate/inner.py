@@ -44,7 +44,7 @@ class Unrolled(Configurable):
     v ← μ·v + ∇L(W), W ← W − ρ·v; the authors use T = 100, ρ = 0.1, μ = 0.9.
     """
 
-    steps: int = bounded(100, "[1, inf)")
+    steps: int = bounded(100, "[1, 10000]")
     rate: float = bounded(0.1, "(0, inf)")
     momentum: float = bounded(0.9, "[0, 1)")
 
@@ -145,7 +145,7 @@ class Implicit(Configurable):
     def _norm_at_zero(self, features: Features, onehot: Tensor) -> float:
         """Return the norm of the gradient at W = 0, the unit of the tolerance."""
         gradient = features.transposed_times((1 / len(onehot) - onehot) / onehot.shape[1])
-        return float(features.dot(gradient, gradient, features.logits(gradient)).sqrt())
+        return float(features.dot(gradient, gradient, features.logits(gradient)).clamp_min(0).sqrt())
 
     def _decay(self, features: Features) -> float:
         return self.weight_decay * features.attributes.mean_square
@@ -174,7 +174,10 @@ class Implicit(Configurable):
                 break
             jvp = softmax_jvp(softmax, direction_logits).div_(softmax.shape[1])
             image = torch.add(features.transposed_times(jvp), direction, alpha=decay)
-            size = length / float(features.dot(image, direction, direction_logits))
+            curvature = float(features.dot(image, direction, direction_logits))
+            if curvature <= 0.0:  # rounding errors are all that is left, as on a clique whose nodes have equal rows
+                break
+            size = length / curvature
             x.add_(direction, alpha=size)
             x_logits.add_(direction_logits, alpha=size)
             residual.sub_(image, alpha=size)

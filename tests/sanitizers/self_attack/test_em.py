@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.graph import Graph, IntArray, Split
 from focusedcleaner.sanitizers.self_attack.attackers import ATTACKERS, attackers_by_name
-from focusedcleaner.sanitizers.self_attack.em import PlantedEdgeEM, correct_prior_shift, rehearsal_split
+from focusedcleaner.sanitizers.self_attack.em import (
+    PlantedEdgeEM,
+    Posterior,
+    correct_prior_shift,
+    rehearsal_split,
+)
 
 
 def test_same_seed_same_posterior(poisoned: Graph) -> None:
@@ -21,6 +26,13 @@ def test_same_seed_same_posterior(poisoned: Graph) -> None:
     assert ((one.planted >= 0) & (one.planted <= 1)).all()
     assert one.priors.sum() == pytest.approx(1)
     assert (em.round(1, one).planted == em.round(1, other).planted).all()
+
+
+def test_simulated_attackers_plant_no_more_than_the_remaining_graph_has(poisoned: Graph) -> None:
+    seen = poisoned.without_test_labels()
+    em = PlantedEdgeEM(seen, attackers_by_name("minmax,random"), rounds=1, trees=3, seed=5)
+    everything = Posterior(np.ones(seen.num_edges), np.array([0.0, 0.5, 0.5]))
+    assert np.isfinite(em.round(0, everything).planted).all()
 
 
 def resplit(graph: Graph, train: int, val: int) -> Graph:

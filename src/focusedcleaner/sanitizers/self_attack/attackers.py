@@ -50,10 +50,8 @@ Attacker = Callable[[Graph, int, np.random.Generator], IntArray]
 
 def simulate_minmax(graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
     """MinMax with few iterations; PRBCD on graphs too large for it."""
-    seed = int(rng.integers(2**31))
-    if graph.num_nodes <= MINMAX_MAX_NODES:
-        return MinMax(iterations=12, samples=3).poison(graph, budget, seed=seed).added
-    return PRBCD(epochs=20).poison(graph, budget, seed=seed).added
+    small = graph.num_nodes <= MINMAX_MAX_NODES
+    return simulate(MinMax(iterations=12, samples=3) if small else PRBCD(epochs=20), graph, budget, rng)
 
 
 def simulate(attack: Attack, graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:

@@ -157,7 +157,7 @@ class PlantedEdgeEM:
         removed = without_isolating(order[:size], self.graph.edges, self.graph.degrees, size)
         rest = self.graph.without_edges(self.graph.edges[removed])
         skip_slow = number < self.rounds - AVERAGED_ROUNDS and not set(SLOW_ATTACKERS).issuperset(self.attackers)
-        budget = int(max(expected, MIN_PLANTED_SHARE * self.graph.num_edges, 2))
+        budget = min(int(max(expected, MIN_PLANTED_SHARE * self.graph.num_edges, 2)), rest.num_edges)
         table, classes = self._training_set(rest, budget, SLOW_ATTACKERS if skip_slow else (), rng)
         return self._fit(table, classes, number)
 
@@ -211,7 +211,7 @@ def rehearsal_split(graph: Graph, seed: int) -> Split:
     """
     assert graph.split is not None
     train, val = graph.split.train, graph.split.val
-    if graph.attributes is None or len(val) < MIN_VALIDATION_RATIO * len(train):
+    if graph.features is None or len(val) < MIN_VALIDATION_RATIO * len(train):
         return graph.split
     chosen = np.random.default_rng(seed).permutation(val)[: len(train)]
     return Split(np.sort(chosen), np.sort(np.concatenate([train, np.setdiff1d(val, chosen)])), graph.split.test)

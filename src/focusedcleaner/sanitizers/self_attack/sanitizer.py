@@ -57,9 +57,9 @@ class SelfAttack(Sanitizer):
 
     name: ClassVar[str] = "self-attack"
 
-    rounds: int = bounded(7, "[1, inf)")
+    rounds: int = bounded(7, "[1, 1000]")
     attackers: str = DEFAULT_ATTACKERS
-    trees: int = bounded(60, "[1, inf)")
+    trees: int = bounded(60, "[1, 10000]")
     threshold: float = bounded(0.15, "[0, 1]")
 
     def __post_init__(self) -> None:
@@ -151,8 +151,8 @@ class PlantedEdges(Detector):
 
     name: ClassVar[str] = "self-attack"
 
-    rounds: int = bounded(7, "[1, inf)")
-    trees: int = bounded(60, "[1, inf)")
+    rounds: int = bounded(7, "[1, 1000]")
+    trees: int = bounded(60, "[1, 10000]")
     attackers: str = DEFAULT_ATTACKERS
     threshold: float = bounded(0.5, "[0, 1]")
 

@@ -1,0 +1,252 @@
+"""Every registered method on every odd graph: a sound result or one line, never another exception."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from focusedcleaner.attacks import Attack
+from focusedcleaner.classifiers.base import NetworkClassifier
+from focusedcleaner.errors import InputError, InputWarning
+from focusedcleaner.graph import Graph, IntArray, Split
+from focusedcleaner.registry import ATTACKS, CLASSIFIERS, SANITIZERS, Registry
+from focusedcleaner.restore import missing_edges
+from focusedcleaner.sanitizers import Sanitation, Sanitizer
+from tests.hostile.child import in_child
+from tests.hostile.odd_graphs import ODD_GRAPHS, base, star, with_attributes
+
+QUICK: dict[str, dict[str, Any]] = {
+    "cld": {"edges_per_round": 8, "first_epochs": 5},
+    "lp": {"edges_per_round": 8, "first_epochs": 5},
+    "focused-none": {"edges_per_round": 8},
+    "focused-ensemble": {"edges_per_round": 20},
+    "focused-self-attack": {"edges_per_round": 20, "rounds": 1, "trees": 3, "attackers": "dice"},
+    "self-attack": {"rounds": 1, "trees": 3, "attackers": "targeted,dice,random"},
+    "gasoline": {"folds": 2, "edges_per_round": 10},
+    "gasoline-d": {"folds": 2, "edges_per_round": 10},
+    "linkpred": {"edges_per_round": 8, "first_epochs": 5},
+    "maskgvae": {"rounds": 1, "partition_epochs": 3, "autoencoder_epochs": 3},
+    "svd": {"rank": 5},
+    "minmax": {"iterations": 3, "samples": 2},
+    "pgd": {"iterations": 3, "samples": 2},
+    "prbcd": {"epochs": 2, "block_size": 1000},
+    "grbcd": {"epochs": 2, "block_size": 1000},
+    "adaptive": {"steps": 1, "pool": 2, "learns": 1, "against": "agreement"},
+}
+"""Settings with which a method takes a fraction of a second."""
+POWER = 4
+"""Edges that an attack may flip; it grows with the budget."""
+SLOW = {"self-attack", "focused-self-attack", "focused-ensemble", "gasoline", "adaptive", "prbcd", "grbcd"}
+"""Methods that see only every third odd graph in the short form."""
+
+
+def budget_of(graph: Graph) -> int:
+    return max(1, graph.num_edges // 10)
+
+
+def check_sanitizer(method: Sanitizer, graph: Graph) -> None:
+    found = method.sanitize(graph, budget_of(graph))
+    assert len(found.removed) + len(found.added) <= found.budget == budget_of(graph)
+    assert np.isfinite(found.scores).all()
+    assert np.isfinite(found.added_scores).all()
+    assert len(found.scores) == len(found.removed)
+    assert graph.has_edges(found.removed).all()
+    assert not graph.has_edges(found.added).any()
+    for pairs in (found.removed, found.added):
+        assert len(np.unique(pairs, axis=0)) == len(pairs)
+    assert (found.graph.degrees[graph.degrees > 0] > 0).all()
+
+
+def check_attack(method: Attack, graph: Graph) -> None:
+    done = method.poison(graph, min(POWER, graph.num_edges))
+    assert len(done.added) + len(done.removed) <= POWER
+    assert graph.has_edges(done.removed).all()
+    assert not graph.has_edges(done.added).any()
+    assert (done.graph.degrees[graph.degrees > 0] > 0).all()
+
+
+def check_classifier(method: NetworkClassifier, graph: Graph) -> None:
+    scores = method.fit(graph).scores(graph)
+    assert scores.shape == (graph.num_nodes, graph.num_classes)
+    assert torch.isfinite(scores).all()
+
+
+Check = Callable[[Any, Graph], None]
+KINDS: list[tuple[Registry[Any], Check]] = [
+    (SANITIZERS, check_sanitizer),
+    (ATTACKS, check_attack),
+    (CLASSIFIERS, check_classifier),
+]
+METHODS = [(registry, name, check) for registry, check in KINDS for name in registry.names()]
+every_method = pytest.mark.parametrize(
+    ("registry", "name", "check"), METHODS, ids=[f"{registry.what}-{name}" for registry, name, _ in METHODS]
+)
+
+
+def survives(method: Any, graph: Graph, check: Check) -> bool:
+    """Check a method on a graph; whether it took the graph. The graph stays what it was, and a refusal is one line."""
+    before, refusal = graph.fingerprint(), ""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InputWarning)
+            check(method, graph)
+    except InputError as error:
+        refusal = str(error)
+    assert graph.fingerprint() == before
+    assert len(refusal.splitlines()) <= 1
+    return not refusal
+
+
+def quick(registry: Registry[Any], name: str) -> Any:
+    settings = {"epochs": 2} if registry is CLASSIFIERS else QUICK.get(name, {})
+    return registry.make(name, **settings)
+
+
+@pytest.mark.slow
+@every_method
+def test_every_method_on_every_odd_graph(registry: Registry[Any], name: str, check: Check) -> None:
+    makers = list(ODD_GRAPHS.values())
+    taken = [survives(quick(registry, name), make(), check) for make in makers[:: 3 if name in SLOW else 1]]
+    assert sum(taken) > len(taken) / 2
+
+
+@pytest.mark.campaign
+def test_every_method_at_its_default_settings(figures: Callable[..., None]) -> None:
+    graphs = [make() for make in ODD_GRAPHS.values()]
+    taken = [survives(registry.make(name), graph, check) for registry, name, check in METHODS for graph in graphs]
+    figures("odd-graphs", graphs=len(graphs), methods=len(METHODS), runs=len(taken), refused=len(taken) - sum(taken))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(0, len(ODD_GRAPHS), 4))
+def test_missing_edges_of_odd_graphs(number: int) -> None:
+    graph = list(ODD_GRAPHS.values())[number]()
+
+    def check(_: None, graph: Graph) -> None:
+        found = missing_edges(graph, min(5, graph.num_edges), repeats=1, trees=3)
+        assert np.isfinite(found.scores).all()
+        assert not graph.has_edges(found.pairs).any()
+
+    survives(None, graph, check)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["agreement", "jaccard", "cosine", "random"])
+def test_a_hub_does_not_fill_the_memory(name: str) -> None:
+    graph = star(8_000)
+    outcome = in_child(lambda: check_sanitizer(SANITIZERS.make(name), graph), seconds=60, megabytes=600)
+    assert outcome.code == 0, outcome.err
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", ["agreement", "cld", "lp", "linkpred", "jaccard", "cosine", "svd", "random"])
+def test_a_star_with_50_000_leaves(name: str) -> None:
+    graph = star(50_000)
+    outcome = in_child(lambda: check_sanitizer(SANITIZERS.make(name), graph), seconds=600, megabytes=1024)
+    assert outcome.code == 0, outcome.err
+
+
+def removed(graph: Graph, name: str, seed: int = 3) -> IntArray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)
+        found: Sanitation = quick(SANITIZERS, name).sanitize(graph, 12, seed=seed)
+    return found.removed
+
+
+FAST = [name for name in SANITIZERS.names() if name not in SLOW]
+
+
+def in_units(graph: Graph, scale: np.ndarray | float) -> Graph:
+    assert graph.attributes is not None
+    return replace(graph, attributes=graph.attributes.toarray() * scale)
+
+
+def whole_numbers() -> Graph:
+    """The base graph with dense and sparse columns of whole numbers, whose products with units are exact."""
+    rng = np.random.default_rng(5)
+    return with_attributes(lambda x: np.where(np.arange(x.shape[1]) % 3, x * rng.integers(1, 90, x.shape), x))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAST)
+@pytest.mark.parametrize("make", [base, whole_numbers])
+def test_units_of_attributes_change_nothing(name: str, make: Callable[[], Graph]) -> None:
+    graph = make()
+    expected = removed(graph, name).tolist()
+    assert removed(in_units(graph, 1000.0), name).tolist() == expected
+    one_column = np.where(np.arange(graph.num_attributes) == 1, 3600.0, 1.0)
+    assert removed(in_units(graph, one_column), name).tolist() == expected
+
+
+@pytest.fixture
+def threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("name", FAST)
+def test_the_number_of_threads_changes_nothing(name: str) -> None:
+    results = []
+    for number in (1, 2):
+        torch.set_num_threads(number)
+        results.append(removed(base(), name).tolist())
+    assert results[0] == results[1]
+
+
+IN_A_NEW_PROCESS = """
+import sys
+from tests.hostile.test_odd_graphs import removed
+from tests.hostile.odd_graphs import base
+print([removed(base(), name).tolist() for name in sys.argv[1:]])
+"""
+
+
+@pytest.mark.slow
+def test_hash_seed_and_locale_change_nothing() -> None:
+    names = "agreement", "cld", "lp"
+    expected = str([removed(base(), name).tolist() for name in names])
+    environment = {**os.environ, "PYTHONHASHSEED": "77", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"}
+    command = [sys.executable, "-c", IN_A_NEW_PROCESS, *names]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == expected
+
+
+def renumbered(graph: Graph, order: IntArray) -> Graph:
+    """The same graph whose node ``order[i]`` is called i."""
+    place = np.argsort(order)
+    assert graph.split is not None
+    assert graph.attributes is not None
+    assert graph.labels is not None
+    return Graph.from_pairs(
+        graph.num_nodes,
+        place[graph.edges],
+        attributes=graph.attributes[order],
+        labels=graph.labels[order],
+        split=Split(*(place[part] for part in graph.split.parts)),
+        class_names=graph.class_names,
+        names=None if graph.names is None else [graph.names[node] for node in order],
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("named", [False, True], ids=["numbers", "names"])
+@pytest.mark.parametrize("name", FAST)
+def test_renumbering_the_nodes_changes_nothing(name: str, named: bool) -> None:
+    graph = base()
+    if named:
+        graph = replace(graph, names=tuple(f"node {number}" for number in range(graph.num_nodes)))
+    order = np.random.default_rng(1).permutation(graph.num_nodes)
+    back = np.sort(order[removed(renumbered(graph, order), name)], axis=1)
+    assert {tuple(edge) for edge in back.tolist()} == {tuple(edge) for edge in removed(graph, name).tolist()}
