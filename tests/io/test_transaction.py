@@ -19,14 +19,20 @@ def contents(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in folder.iterdir()}
 
 
+def write_journal(folder: Path, renamed: object, removed: object) -> None:
+    """A journal that was written here, and is no copy."""
+    journal = folder / JOURNAL
+    journal.touch()
+    journal.write_text(json.dumps({"renamed": renamed, "removed": removed, "inode": journal.stat().st_ino}))
+
+
 def committed(folder: Path) -> None:
     """A transaction that was cut off at its commit."""
     (folder / "a").write_text("old")
     (folder / "gone").write_text("old")
     (folder / ".a.00000000.part").write_text("new")
     (folder / ".b.00000000.part").write_text("new")
-    plan = {"renamed": {".a.00000000.part": "a", ".b.00000000.part": "b"}, "removed": ["gone", "never there"]}
-    (folder / JOURNAL).write_text(json.dumps(plan))
+    write_journal(folder, {".a.00000000.part": "a", ".b.00000000.part": "b"}, ["gone", "never there"])
 
 
 def test_files_are_written_and_removed_together(tmp_path: Path) -> None:
@@ -78,8 +84,7 @@ def test_an_edge_list_is_never_read_beside_another_s_nodes(tmp_path: Path, graph
     parts = {path.name: content for path, content in graph_files(smaller, tmp_path / "g.csv").items()}
     for name, content in parts.items():
         (tmp_path / f".{name}.00000000.part").write_bytes(content)
-    plan = {"renamed": {f".{name}.00000000.part": name for name in parts}, "removed": []}
-    (tmp_path / JOURNAL).write_text(json.dumps(plan))
+    write_journal(tmp_path, {f".{name}.00000000.part": name for name in parts}, [])
     os.replace(tmp_path / ".g.nodes.csv.00000000.part", tmp_path / "g.nodes.csv")
     assert load_graph(tmp_path / "g.csv") == smaller
 
@@ -104,15 +109,22 @@ def test_a_journal_names_files_of_its_folder_only(name: object, tmp_path: Path) 
     inner.mkdir()
     (tmp_path / "x").write_text("precious")
     (inner / ".a.00000000.part").write_text("bad")
-    for plan in (
-        {"renamed": {".a.00000000.part": name}, "removed": []},
-        {"renamed": {f"{name}": "a"}, "removed": []},
-        {"renamed": {}, "removed": [name]},
-    ):
-        (inner / JOURNAL).write_text(json.dumps(plan))
+    for renamed, removed in (({".a.00000000.part": name}, []), ({f"{name}": "a"}, []), ({}, [name])):
+        write_journal(inner, renamed, removed)
         recover(inner)
         assert contents(inner) == {".a.00000000.part": "bad"}
         assert (tmp_path / "x").read_text() == "precious"
+
+
+def test_a_copied_journal_is_not_carried_out(tmp_path: Path) -> None:
+    committed(tmp_path)
+    text = (tmp_path / JOURNAL).read_text()
+    other = tmp_path / "from a stranger"
+    other.mkdir()
+    (other / JOURNAL).write_text(text)
+    (other / "gone").write_text("precious")
+    recover(other)
+    assert contents(other) == {"gone": "precious"}
 
 
 def test_only_litter_is_removed(tmp_path: Path) -> None:

@@ -2,8 +2,9 @@
 
 A file is written to a temporary sibling (``.NAME.HEX.part``), synced and renamed. Several files are committed by a
 journal, ``.focusedcleaner.commit``, which lists the renames and removals: once it is complete on the disk they happen,
-if need be in the process that next opens the folder (`recover`). A process locks its temporary files and its journal,
-so that those of a killed process can be told from those in use. Windows has no such locks and goes without them.
+if need be in the process that next opens the folder (`recover`). It holds its own inode number, so that a copy, such
+as one from a stranger's archive, is never carried out. A process locks its temporary files and its journal, so that
+those of a killed process can be told from those in use. Windows has no such locks and goes without them.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def recover(folder: Path, only: str | None = None) -> None:
                 _lock(file)  # waits while its process is alive
                 if not _is_still(file, journal):
                     continue
-                plan = _checked_plan(os.read(file, _LONGEST_JOURNAL))
+                plan = _checked_plan(os.read(file, _LONGEST_JOURNAL), about.st_ino)
                 if plan is None and mine:
                     journal.unlink()
                     continue
@@ -197,7 +198,7 @@ def _write_journal(folder: Path, plan: Mapping[str, Any], open_files: ExitStack)
             break
         os.close(file)
     try:
-        _write_and_keep(file, json.dumps(plan).encode(), open_files)
+        _write_and_keep(file, json.dumps({**plan, "inode": os.fstat(file).st_ino}).encode(), open_files)
         sync_folder(folder)
     except BaseException:
         journal.unlink()
@@ -239,13 +240,13 @@ def _carry_out(folder: Path, plan: Mapping[str, Any]) -> None:
     (folder / JOURNAL).unlink()
 
 
-def _checked_plan(text: bytes) -> dict[str, Any] | None:
-    """The content of a journal; None if it was cut off or names anything but files of its folder."""
+def _checked_plan(text: bytes, inode: int) -> dict[str, Any] | None:
+    """The content of a journal; None if it was cut off, is a copy, or names anything but files of its folder."""
     try:
         plan = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(plan, dict):
+    if not isinstance(plan, dict) or plan.get("inode") != inode:
         return None
     renamed, removed = plan.get("renamed"), plan.get("removed")
     if not isinstance(renamed, dict) or not isinstance(removed, list):
