@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import re
+import socket
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
+import uvicorn
 from sklearn.metrics import roc_auc_score
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
 from starlette.testclient import TestClient
 
 from benchmarks.common import published
@@ -20,16 +29,18 @@ from focusedcleaner.graph import BoolArray, Graph, IntArray
 from focusedcleaner.review import open_store
 from focusedcleaner.review.classes import all_classes, classes_of_ends
 from focusedcleaner.review.edge_details import EdgeDetails
+from focusedcleaner.review.guard import Guard
 from focusedcleaner.review.page import Review
 from focusedcleaner.review.ranking import evidence_table, reorder
-from focusedcleaner.review.server import application
+from focusedcleaner.review.server import HOST, application
 from focusedcleaner.runs import Run
 from focusedcleaner.sanitizers import FocusedCleaner
 
 EDGES = 100_000
 JUDGED = 20_000
 TIMES = 15
-HOME = "http://127.0.0.1:8000"
+PORT, SECRET = 8000, "known"
+HOME = f"http://127.0.0.1:{PORT}"
 
 
 def tell(line: str) -> None:
@@ -72,8 +83,9 @@ def latencies() -> None:
             for rank in range(1, JUDGED + 1):
                 store.decide(rank, "ann", "planted" if rank % 3 else "genuine")
             review = Review(store, EdgeDetails(run, classes))
-            app = application(review, port=8000, reviewer="ann", title="RUN")
+            app = application(review, port=PORT, secret=SECRET, reviewer="ann", title="RUN")
             with TestClient(app, base_url=HOME, headers={"Origin": HOME}) as client:
+                client.get("/", params={"token": SECRET})
                 _requests(client)
 
 
@@ -97,6 +109,41 @@ def _requests(client: TestClient) -> None:
     measure("conflicts", lambda turn: client.get("/?state=conflict"))
     measure("export as CSV", lambda turn: client.get("/export.csv"), 3)
     measure("re-rank", lambda turn: client.post("/rerank", data=mine, follow_redirects=False), 3)
+
+
+def keep_alive() -> None:
+    """How long a small answer takes on a connection that stays open, with Nagle's delay and without it."""
+    tell("\n| connection | median, ms | worst, ms |\n| --- | ---: | ---: |")
+    for what, protocol in (("with the delay", 0), ("the server's", socket.IPPROTO_TCP)):
+        # asyncio turns the delay off where the protocol is named, as `listen` does.
+        with closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol)) as listener:
+            listener.bind((HOST, 0))
+            taken = _small_answers(listener)
+        tell(f"| {what} | {median(taken):.1f} | {max(taken):.1f} |")
+
+
+def _small_answers(listener: socket.socket) -> list[float]:
+    """The milliseconds of requests for a static file."""
+    port = listener.getsockname()[1]
+    static = StaticFiles(packages=[("focusedcleaner.review", "static")])
+    app = Starlette(routes=[Mount("/static", static)], middleware=[Middleware(Guard, port=port, secret=SECRET)])
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    taken = []
+    connection = HTTPConnection(HOST, port)
+    for _ in range(100):
+        start = time.perf_counter()
+        connection.request("GET", "/static/icon.svg", headers={"Cookie": f"focusedcleaner-secret-{port}={SECRET}"})
+        answer = connection.getresponse()
+        assert (answer.status, len(answer.read()) > 100) == (200, True)
+        taken.append(1000 * (time.perf_counter() - start))
+    connection.close()
+    server.should_exit = True
+    thread.join()
+    return taken
 
 
 # Re-ranking ----------------------------------------------------------------------------------------------------------
@@ -125,6 +172,7 @@ def gains(name: str) -> None:
 
 if __name__ == "__main__":
     latencies()
+    keep_alive()
     tell("\n| graph | judged | the first ones: before | after | any: before | after |")
     tell("| --- | ---: | ---: | ---: | ---: | ---: |")
     for one in ("cora", "citeseer"):

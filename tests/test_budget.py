@@ -17,7 +17,34 @@ def test_budgets_that_people_write(budget: Budget, edges: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "budget", [0, -1, "0", "-1", "-5%", "0%", "300%", "abc", "", 551, "1.5", 1.0, 2.5, "1e-9", "nan"]
+    "budget",
+    [
+        0,
+        -1,
+        "0",
+        "-1",
+        "-5%",
+        "0%",
+        "300%",
+        "abc",
+        "",
+        551,
+        "1.5",
+        1.0,
+        2.5,
+        "1e-9",
+        "nan",
+        "inf",
+        "1e400",
+        "9" * 400,
+        "9" * 5000,
+        "٣",
+        "²",
+        "1_0",
+        "5%%",
+        "1/2",
+        True,
+    ],
 )
 def test_budgets_that_can_not_be(budget: Budget) -> None:
     with pytest.raises(InputError, match="budget"):

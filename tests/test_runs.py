@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,16 +15,8 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import load_graph
 from focusedcleaner.restore.missing import Missing
-from focusedcleaner.runs import (
-    RunFolder,
-    check_same_configuration,
-    free_path,
-    read_missing,
-    read_record,
-    read_run,
-    write_missing,
-    write_run,
-)
+from focusedcleaner.run_record import check_same_configuration, read_record
+from focusedcleaner.runs import RunFolder, free_path, read_missing, read_run, write_missing, write_run
 from focusedcleaner.sanitizers import FocusedCleaner, Sanitation
 
 
@@ -163,3 +156,51 @@ def test_another_configuration_is_named(
     check_same_configuration(Path("RUN"), record, same)
     with pytest.raises(InputError, match=message):
         check_same_configuration(Path("RUN"), record, {**same, **changes})
+
+
+def test_a_finished_run_without_its_name_gets_it(sanitation: Sanitation, folder: Path) -> None:
+    write_run(sanitation, "RUN")
+    Path("RUN").rename(".RUN.part")
+    with pytest.raises(InputError, match=r"RUN: a run was cut off here .*: take it over with --resume"):
+        write_run(sanitation, "RUN")
+    assert os.listdir() == [".RUN.part"]
+    with RunFolder.opened(Path("RUN"), resume=True) as taken:
+        assert taken.work == Path("RUN")
+    assert os.listdir() == ["RUN"]
+    assert read_run("RUN").complete
+
+
+def test_a_run_replaces_another_whole(sanitation: Sanitation, flipped: Sanitation, folder: Path) -> None:
+    write_run(flipped, "RUN")
+    for name in ("report.html", "missing.csv", "checkpoint.npz", "notes.txt"):
+        Path("RUN", name).write_text("old")
+    with RunFolder.opened(Path("RUN"), resume=True) as run:
+        run.finish(sanitation, {}, status="interrupted")
+        assert sorted(os.listdir("RUN")) == [
+            *("checkpoint.npz", "notes.txt", "removed.csv", "run.json", "sanitized.npz", "trace.csv")
+        ]
+        run.finish(sanitation, {})
+    assert "checkpoint.npz" not in os.listdir("RUN")
+    assert read_run("RUN").removed.tolist() == sanitation.removed.tolist()
+
+
+def test_files_of_two_runs_are_noticed(sanitation: Sanitation, folder: Path) -> None:
+    write_run(sanitation, "RUN")
+    write_run(replace(sanitation, removed=sanitation.poisoned.edges[:12]), "OTHER")
+    for file in ("removed.csv", "sanitized.npz"):
+        before = Path("RUN", file).read_bytes()
+        Path("RUN", file).write_bytes(Path("OTHER", file).read_bytes())
+        with pytest.raises(InputError, match=r"RUN: sanitized.npz does not belong to this run"):
+            read_run("RUN")
+        Path("RUN", file).write_bytes(before)
+    assert read_run("RUN").complete
+
+
+def test_a_record_of_an_older_version_is_read(sanitation: Sanitation, folder: Path) -> None:
+    write_run(sanitation, "RUN")
+    record = json.loads(Path("RUN/run.json").read_text())
+    for name in ("auto_budget", "added", "estimate", "seconds", "versions"):
+        del record[name]
+    del record["input"]["fingerprint"]
+    Path("RUN/run.json").write_text(json.dumps(record))
+    assert read_run("RUN").record["seconds"] == 0.0

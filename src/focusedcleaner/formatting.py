@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -72,6 +73,15 @@ def visible(text: str) -> str:
     'red�[31m'
     """
     return "".join("�" if letter != "\n" and unicodedata.category(letter) in _INVISIBLE else letter for letter in text)
+
+
+def shown_path(path: str | os.PathLike[str]) -> str:
+    """A path as text for files and messages; bytes that are not UTF-8 are shown as �.
+
+    >>> shown_path("caf\\udce9.npz")
+    'caf�.npz'
+    """
+    return os.fsencode(path).decode("utf-8", "replace")
 
 
 def class_name(graph: Graph, number: int) -> str:

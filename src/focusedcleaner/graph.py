@@ -27,6 +27,9 @@ UNKNOWN = -1
 PARTS = ("train", "val", "test")
 """The three parts of a split."""
 
+SPARE_CLASSES = 1_000
+"""A graph has at most so many classes more than nodes: models hold a column per class."""
+
 
 def pair_keys(pairs: IntArray, num_nodes: int) -> IntArray:
     """One number per pair, u·N + v, for set operations on pairs (P × 2); sorted pairs have sorted keys.
@@ -218,6 +221,9 @@ class Graph:
             raise InputError("two nodes have the same name")
         if self.class_names is not None and len(self.class_names) <= max(self.known_labels, default=-1):
             raise InputError(f"there are {len(self.class_names)} class names, but a label is {max(self.known_labels)}")
+        if self.num_classes > self.num_nodes + SPARE_CLASSES:
+            count = f"{self.num_classes:,} classes for {self.num_nodes:,} nodes"
+            raise InputError(f"there are {count}: number the classes 0, 1, 2, … without gaps")
 
     @property
     def num_edges(self) -> int:

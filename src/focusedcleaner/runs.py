@@ -10,7 +10,7 @@
     checkpoint.npz  the state to resume from, while the run is interrupted
 
 A run is written into a hidden folder beside its final place (``.RUN.part``), which is renamed at the end. A resumed run
-is written into its own folder. Every file is replaced atomically, `run.json` last.
+replaces the files of its own folder in one transaction. Whoever writes a run has its folder locked from the beginning.
 """
 
 from __future__ import annotations
@@ -19,34 +19,33 @@ import csv
 import io
 import itertools
 import json
+import math
 import os
-import platform
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from focusedcleaner.budget import AUTO
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
-from focusedcleaner.io import load_graph, save_graph
+from focusedcleaner.io import graph_files, load_npz
 from focusedcleaner.io.disk import prefix_errors, read_text, write_files
+from focusedcleaner.io.spreadsheet import escape
+from focusedcleaner.io.transaction import JOURNAL, locked, recover, remove_litter, sync_folder
 from focusedcleaner.restore.missing import Missing
+from focusedcleaner.run_record import RECORD, Status, make_record, read_record
 from focusedcleaner.sanitizers.base import Sanitation, no_scores
 
-RECORD, REMOVED, ADDED, GRAPH, TRACE = "run.json", "removed.csv", "added.csv", "sanitized.npz", "trace.csv"
+REMOVED, ADDED, GRAPH, TRACE = "removed.csv", "added.csv", "sanitized.npz", "trace.csv"
 CHECKPOINT, REPORT, MISSING = "checkpoint.npz", "report.html", "missing.csv"
-
-_CONFIGURATION = ("method", "settings", "budget", "seed")
-"""What a run must share with the run that resumes it, beside the graph."""
-
-Status = Literal["complete", "interrupted"]
+_POSITIONS = ("round", "removed", "added")
+_NUMBERS = ("score", "planted", "common_neighbours", "attribute_similarity")
+"""Columns that hold one number per edge; others may hold a vector."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +64,35 @@ class RunFolder:
     @classmethod
     @contextmanager
     def opened(cls, path: Path, *, resume: bool = False) -> Iterator[RunFolder]:
-        """Reserve the folder of a run; it is removed again if nothing was written.
+        """Reserve and lock the folder of a run; it is removed again if nothing was written.
+
+        With ``resume``, a run that was written but not yet moved to its place is moved there.
 
         Raises:
-            InputError: the folder exists, can't be written, or holds an interrupted run and ``resume`` is False.
+            InputError: the folder exists, is in use, can't be written, or holds an interrupted run and ``resume`` is
+                False.
         """
-        with prefix_errors(path):
-            target = Path(os.path.abspath(path))
+        with ExitStack() as stack:
+            with prefix_errors(path):
+                folder = cls._locked(path, resume, stack)
+                recover(folder.work)
+                remove_litter(folder.work)
+                if folder.work != path and (folder.work / RECORD).is_file():
+                    if not resume:
+                        start = f"take it over with --resume, or remove {folder.work} to start again"
+                        raise InputError(f"a run was cut off here before its folder had its name: {start}")
+                    folder = folder._moved()
+                elif folder.checkpoint.exists() and not resume:
+                    raise InputError(
+                        f"a run was interrupted here: continue it with --resume, or remove {folder.work} to start again"
+                    )
+            yield folder
+
+    @classmethod
+    def _locked(cls, path: Path, resume: bool, stack: ExitStack) -> RunFolder:
+        """Check the place and lock its folder; start again if another process has moved that meanwhile."""
+        target = Path(os.path.abspath(path))
+        while True:
             exists = target.exists()
             if exists and not resume:
                 if (target / CHECKPOINT).exists():
@@ -86,33 +107,43 @@ class RunFolder:
             if not os.access(parent, os.W_OK | os.X_OK):
                 raise InputError(f"can't be written: {parent} is not writable")
             folder = cls(path, path if exists else path.with_name(f".{target.name}.part"))
-            if folder.checkpoint.exists() and not resume:
-                raise InputError(
-                    f"a run was interrupted here: continue it with --resume, or remove {folder.work} to start again"
-                )
-            folder.work.mkdir(exist_ok=True)
-        try:
-            yield folder
-        finally:
-            if folder.work != path and folder.work.is_dir() and not any(folder.work.iterdir()):
-                folder.work.rmdir()
+            with ExitStack() as attempt:
+                if not exists:
+                    folder.work.mkdir(exist_ok=True)
+                held = attempt.enter_context(locked(folder.work))
+                if not exists:
+                    attempt.callback(_remove_if_empty, folder.work)
+                if held and target.exists() == exists:
+                    stack.push(attempt.pop_all())
+                    return folder
+
+    def _moved(self) -> RunFolder:
+        """Give the finished folder its name."""
+        os.rename(self.work, self.path)
+        sync_folder(self.path.parent)
+        return RunFolder(self.path, self.path)
 
     def finish(self, sanitation: Sanitation, source: Mapping[str, Any], *, status: Status = "complete") -> None:
         """Write the run, without its report; ``source`` says what the graph was read from."""
         graph = sanitation.poisoned
-        record = json.dumps(_record(sanitation, source, status), indent=2, ensure_ascii=False)
-        save_graph(sanitation.graph, self.work / GRAPH)
+        record = json.dumps(make_record(sanitation, source, status), indent=2, ensure_ascii=False)
         files = {REMOVED: _edge_table(graph, sanitation.removed, sanitation.scores, sanitation.evidence)}
         if len(sanitation.added):
             files[ADDED] = _edge_table(graph, sanitation.added, sanitation.added_scores, {})
         files |= {TRACE: _table(sanitation.trace), RECORD: f"{record}\n".encode()}
-        write_files({self.work / name: content for name, content in files.items()})
+        old = {ADDED, MISSING, REPORT, *([CHECKPOINT] if status == "complete" else [])} - files.keys()
+        write_files(
+            {**graph_files(sanitation.graph, self.work / GRAPH), **{self.work / name: files[name] for name in files}},
+            remove=[self.work / name for name in sorted(old)],
+        )
         if self.work != self.path:
             with prefix_errors(self.path):
-                os.rename(self.work, self.path)
-        (self.path / MISSING).unlink(missing_ok=True)  # proposals for the graph as it was before
-        if status == "complete":
-            (self.path / CHECKPOINT).unlink(missing_ok=True)
+                self._moved()
+
+
+def _remove_if_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def free_path(graph: str, method: str) -> Path:
@@ -129,32 +160,9 @@ def write_run(sanitation: Sanitation, path: str | os.PathLike[str], *, source: M
         folder.finish(sanitation, source or {})
 
 
-def _record(sanitation: Sanitation, source: Mapping[str, Any], status: Status) -> dict[str, Any]:
-    """The content of `run.json`."""
-    graph, estimate = sanitation.poisoned, sanitation.estimate
-    return {
-        "status": status,
-        "method": sanitation.method,
-        "settings": dict(sanitation.settings),
-        "budget": sanitation.budget,
-        "auto_budget": sanitation.auto,
-        "removed": len(sanitation.removed),
-        "added": len(sanitation.added),
-        "estimate": None if estimate is None else {name: round(value, 1) for name, value in vars(estimate).items()},
-        "seed": sanitation.seed,
-        "seconds": round(sanitation.seconds, 3),
-        "input": {**source, "nodes": graph.num_nodes, "edges": graph.num_edges, "fingerprint": graph.fingerprint()},
-        "versions": {
-            "focusedcleaner": version("focusedcleaner"),
-            "python": platform.python_version(),
-            **{package: version(package) for package in ("torch", "numpy", "scipy")},
-        },
-    }
-
-
 def _edge_table(graph: Graph, edges: IntArray, scores: FloatArray, evidence: Mapping[str, NDArray[Any]]) -> bytes:
     """Edges as CSV: rank, both ends by their names in the graph, score, and a column per kind of evidence."""
-    u, v = ([graph.name(node) for node in ends] for ends in edges.reshape(-1, 2).T)
+    u, v = ([escape(str(graph.name(node))) for node in ends] for ends in edges.reshape(-1, 2).T)
     return _table({"rank": np.arange(1, len(u) + 1), "u": u, "v": v, "score": scores, **evidence})
 
 
@@ -202,61 +210,74 @@ class Run:
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:
-    """Read a run folder, complete or interrupted."""
-    folder = Path(path)
+    """Read a run folder, complete or interrupted; all its files must belong to one run."""
+    while True:
+        folder = _checked(Path(path))
+        before = _state(folder)
+        try:
+            run = _read_files(folder)
+        except InputError:
+            if _state(folder) == before:
+                raise
+        else:
+            if _state(folder) == before:
+                return run
+
+
+@contextmanager
+def opened_run(path: str | os.PathLike[str]) -> Iterator[Run]:
+    """Read a run folder, which no process can replace inside the block.
+
+    Raises:
+        InputError: the folder is no run, or a process is writing the run.
+    """
+    while True:
+        folder = _checked(Path(path))
+        with ExitStack() as stack:
+            with prefix_errors(folder):
+                held = stack.enter_context(locked(folder, shared=True))
+            if held:
+                yield read_run(path)
+                return
+
+
+def _checked(folder: Path) -> Path:
+    """The folder itself, if it holds a run; one whose writing was cut off is completed."""
     if not folder.exists():
         raise InputError(f"{folder}: there is no such run folder")
+    if folder.is_dir():
+        recover(folder)
     if not folder.is_dir() or not (folder / RECORD).is_file():
         raise InputError(f"{folder}: is not a run folder: it has no {RECORD}")
+    return folder
+
+
+def _state(folder: Path) -> object:
+    """Changes whenever the run in a folder is replaced."""
+    try:
+        about = (folder / RECORD).stat()
+    except OSError:
+        return None
+    return about.st_ino, about.st_mtime_ns, (folder / JOURNAL).exists()
+
+
+def _read_files(folder: Path) -> Run:
     record = read_record(folder)
-    graph = load_graph(folder / GRAPH)
+    graph = load_npz(folder / GRAPH, renumber=False)
     tables = {"added": (no_pairs(), {"score": no_scores()})}
-    for key, file in {"removed": REMOVED, **({"added": ADDED} if record.get("added") else {})}.items():
+    for key, file in {"removed": REMOVED, **({"added": ADDED} if record["added"] else {})}.items():
         tables[key] = edges, _ = _read_edge_table(folder / file, graph)
         if record[key] != len(edges):
             raise InputError(f"{folder}: {RECORD} tells of {record[key]} {key} edges, {file} of {len(edges)}")
     (removed, evidence), (added, added_columns) = tables["removed"], tables["added"]
-    return Run(folder, record, graph, removed, evidence.pop("score"), evidence, added, added_columns["score"])
-
-
-def read_record(folder: Path) -> dict[str, Any]:
-    """Read `run.json`."""
-    with prefix_errors(folder / RECORD):
-        try:
-            record = json.loads(read_text(folder / RECORD))
-        except (json.JSONDecodeError, RecursionError):
-            raise InputError("is not JSON") from None
-        required = {"status", "removed", "input", *_CONFIGURATION}
-        if not isinstance(record, dict) or not required <= set(record) or not isinstance(record["input"], dict):
-            raise InputError("is not the record of a run")
-        return record
-
-
-def check_same_configuration(path: Path, record: Mapping[str, Any], configuration: Mapping[str, Any]) -> None:
-    """Raise an `InputError` that names the first difference between a run and the run that is to continue it.
-
-    Args:
-        path: the run folder.
-        record: its record.
-        configuration: method, settings, budget ("auto" if the method chooses), seed and the graph's fingerprint.
-    """
-    before = {**record, "budget": AUTO if record.get("auto_budget") else record["budget"]}
-    for key in _CONFIGURATION:
-        if before[key] != configuration[key]:
-            old, new = _difference(before[key], configuration[key])
-            raise InputError(f"{path} was made with {key} {old}, not {new}: resume with the same")
-    if before["input"].get("fingerprint") != configuration["fingerprint"]:
-        raise InputError(f"{path} was made from another graph or another split: resume with the same")
-
-
-def _difference(old: Any, new: Any) -> tuple[str, str]:
-    """Two values as text; of two dicts, the first entry that differs."""
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        for key in {**old, **new}:
-            if old.get(key) != new.get(key):
-                was, now = _difference(old.get(key), new.get(key))
-                return f"{key} {was}", now
-    return str(old), str(new)
+    run = Run(folder, record, graph, removed, evidence.pop("score"), evidence, added, added_columns["score"])
+    with prefix_errors(folder):
+        fingerprint = run.poisoned.fingerprint()
+        # A graph that still has a removed edge would have the same fingerprint.
+        total = graph.num_edges + len(removed) - len(added)
+        if total != run.poisoned.num_edges or fingerprint != record["input"].get("fingerprint", fingerprint):
+            raise InputError(f"{GRAPH} does not belong to this run: {RECORD} tells of another graph")
+    return run
 
 
 def read_trace(folder: Path) -> dict[str, list[float]]:
@@ -267,7 +288,10 @@ def read_trace(folder: Path) -> dict[str, list[float]]:
             columns = [[float(cell) for cell in column] for column in zip(*rows, strict=True)]
         except ValueError:
             raise InputError("is not a table of numbers") from None
-    return dict(zip(header, columns, strict=False))
+        trace = dict(zip(header, columns, strict=False))
+        if not all(math.isfinite(value) for name in _POSITIONS for value in trace.get(name, ())):
+            raise InputError(f"{', '.join(_POSITIONS)} must be numbers in every row")
+    return trace
 
 
 def write_missing(run: Run, missing: Missing) -> None:
@@ -296,21 +320,31 @@ def _read_edge_table(path: Path, graph: Graph) -> tuple[IntArray, dict[str, NDAr
         if any(len(row) != len(header) for row in rows):
             raise InputError("a row has too few or too many cells")
         _, u, v, *columns = zip(*rows, strict=True) if rows else [()] * len(header)
-        numbers = {str(graph.name(node)): node for node in range(graph.num_nodes)}
+        names = {str(graph.name(node)): node for node in range(graph.num_nodes)}
+        numbers = names | {escape(name): node for name, node in names.items()}  # older files hold the plain names
         try:
             edges = np.array([[numbers[name] for name in ends] for ends in (u, v)], dtype=np.int64).T
-            return edges, {name: _numbers(column) for name, column in zip(header[3:], columns, strict=True)}
+            found = {name: _numbers(column) for name, column in zip(header[3:], columns, strict=True)}
         except KeyError as unknown:
             raise InputError(f"names node {unknown}, which the cleaned graph does not have") from None
         except ValueError:
             raise InputError("a score or a piece of evidence is not a number") from None
+        for name in _NUMBERS:
+            if name in found and found[name].ndim != 1:
+                raise InputError(f"{name} must be one number for each edge")
+        return edges, found
 
 
 def _rows(path: Path) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(read_text(path), newline="")))
+    try:
+        return list(csv.reader(io.StringIO(read_text(path), newline="")))
+    except csv.Error as error:
+        raise InputError(f"is not a CSV file: {error}") from None
 
 
 def _numbers(cells: Iterable[str]) -> NDArray[Any]:
-    """R values, or R × C where a cell holds a vector."""
+    """R finite values, or R × C where a cell holds a vector."""
     values = np.array([[float(part) for part in cell.split(";")] for cell in cells], dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError
     return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values

@@ -13,6 +13,9 @@ from focusedcleaner.errors import InputError
 T = TypeVar("T")
 
 _BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+LARGEST = 1_000_000
+"""Largest whole number of a setting: trees, rounds and columns beyond it need more time or memory than there is."""
+
 _TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
@@ -89,7 +92,9 @@ class Setting:
         wrong_type = not isinstance(value, self.kind) or (isinstance(value, bool) and self.kind is not bool)
         if wrong_type or (isinstance(value, float) and not math.isfinite(value)):
             expected = _TYPE_NAMES[self.kind] + (" or none" if self.optional else "")
-            raise InputError(f"{self.name} must be {expected}, not {given!r}")
+            raise InputError(f"{self.name} must be {expected}, not {given!r:.80}")
+        if isinstance(value, int) and value > LARGEST:
+            raise InputError(f"{self.name} must be at most {LARGEST:,}, not {given!s:.80}")
         return value
 
     def _parse(self, given: str) -> object:
@@ -134,7 +139,7 @@ def parse_pairs(pairs: list[str]) -> Mapping[str, str]:
         key, sign, value = pair.partition("=")
         key = key.strip().replace("-", "_")
         if not sign or not key:
-            raise InputError(f"a setting is written key=value, not {pair!r}")
+            raise InputError(f"a setting is written key=value, not {pair!r:.80}")
         if key in settings:
             raise InputError(f"the setting {key} is given twice")
         settings[key] = value.strip()

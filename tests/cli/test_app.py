@@ -13,6 +13,7 @@ from typing import Any, get_type_hints
 import pytest
 
 from focusedcleaner.cli.app import app
+from focusedcleaner.runs import read_run
 from tests.conftest import Command
 
 COMMANDS = [
@@ -77,3 +78,41 @@ def test_a_closed_pipe_is_silent(folder: Path) -> None:
     os.close(write)
     assert done.stderr == ""
     assert done.returncode == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("buffered", ["", "1"])
+@pytest.mark.parametrize(
+    ("redirection", "reason"), [(">/dev/full", "No space left on device"), (">&-", "Bad file desc")]
+)
+def test_standard_output_that_can_not_be_written(
+    folder: Path, graph_file: Path, redirection: str, reason: str, buffered: str
+) -> None:
+    command = Path(sys.executable).with_name("focusedcleaner")
+    line = f"{command} sanitize {graph_file} --method random --budget 4 --out RUN {redirection}"
+    environment = {**os.environ, "PYTHONUNBUFFERED": buffered}
+    done = subprocess.run(line, shell=True, stderr=subprocess.PIPE, text=True, env=environment)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: standard output: {reason}")
+    assert done.stderr.count("\n") == 1
+    assert read_run("RUN").complete
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried")]
+)
+def test_lack_of_memory_is_one_line(cli: Command, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("focusedcleaner.cli.info.list_datasets", fail)
+    done = cli("datasets")
+    assert (done.exit_code, done.stderr) == (2, "error: the command needs more memory than there is\n")
+
+
+def test_other_errors_stay_errors(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError("not standard output's")
+
+    monkeypatch.setattr("focusedcleaner.cli.info.list_datasets", fail)
+    assert str(cli("datasets").exception) == "not standard output's"

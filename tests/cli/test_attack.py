@@ -80,7 +80,7 @@ def test_a_poisoned_file_keeps_its_split(cli: Command, graph: Graph, graph_file:
     ("words", "message"),
     [
         (("--power", "0"), "power 0 is not above 0"),
-        (("--power", "101%"), "power 101% is more than all 300 edges"),
+        (("--power", "101%"), "power 101% is more than all edges"),
         (("--power", "5%,400"), "power 400 is more than the graph's 300 edges"),
         (("--power", "5%,5%"), "power 5% is given twice"),
         (("--power", "much"), "power 'much' is neither"),
@@ -152,3 +152,19 @@ def test_resuming_nothing_begins(cli: Command, graph_file: Path) -> None:
     done = cli("attack", graph_file, "--power", "3", "--out", "p.npz", "--resume")
     assert done.exit_code == 0
     assert "so it starts from the beginning" in done.stderr
+
+
+def test_resuming_a_finished_attack_finds_it_complete(cli: Command, graph_file: Path) -> None:
+    words = ("attack", graph_file, "--power", "2%,4%", "--out", "p.npz")
+    first = cli(*words, "--json")
+    before = {path.name: path.read_bytes() for path in Path().iterdir()}
+    again = cli(*words, "--resume", "--json")
+    assert again.exit_code == 0, again.output
+    assert again.stderr == "note: p-2%.npz is complete already\n"
+    for one, other in zip(*(json.loads(done.stdout)["poisonings"] for done in (first, again)), strict=True):
+        assert {**one, "seconds": 0} == {**other, "seconds": 0}
+    for other_attack in (("--seed", "1"), ("--set", "lambda_=0.5"), ("--power", "2%,4%,6%")):
+        refused = cli(*words, "--resume", *other_attack)
+        assert refused.exit_code == 2
+        assert "exists already" in refused.stderr
+    assert {path.name: path.read_bytes() for path in Path().iterdir()} == before

@@ -12,14 +12,14 @@ from focusedcleaner.graph import Graph
 from focusedcleaner.io import save_graph
 from tests.conftest import Command
 
-RED, REVERSED = "\x1b[31m", "\u202e"
+RED, REVERSED, TAG = "\x1b[31m", "\u202e", "\U000e0041"
 
 
 @pytest.fixture
 def hostile(graph: Graph, folder: Path) -> Graph:
-    """A graph whose node and class names hold escape sequences and direction overrides."""
-    names = tuple(f"{RED}{node}{REVERSED}" for node in range(graph.num_nodes))
-    classes = tuple(f"{REVERSED}{RED}{number}" for number in range(graph.num_classes))
+    """A graph whose node and class names hold direction overrides and invisible tags."""
+    names = tuple(f"{TAG}{node}{REVERSED}" for node in range(graph.num_nodes))
+    classes = tuple(f"{REVERSED}{TAG}{number}" for number in range(graph.num_classes))
     hostile = replace(graph, names=names, class_names=classes)
     save_graph(hostile, "graph.npz")
     save_graph(replace(hostile, names=("stranger", *names[1:])), "other.npz")
@@ -47,13 +47,14 @@ def test_no_command_prints_control_characters(cli: Command) -> None:
         assert done.output
         assert RED not in done.output, words
         assert REVERSED not in done.output, words
+        assert TAG not in done.output, words
 
 
 def test_a_name_stays_recognizable(cli: Command, hostile: Graph) -> None:
     done = cli("sanitize", "graph.npz", "--method", "random", "--budget", "1", "--out", "RUN")
     u = (Path("RUN/removed.csv").read_text().splitlines()[1]).split(",")[1]
-    assert u.startswith(RED)
-    assert f"�[31m{u.removeprefix(RED).removesuffix(REVERSED)}�" in done.stdout
+    assert u.startswith(TAG)
+    assert f"�{u.removeprefix(TAG).removesuffix(REVERSED)}�" in done.stdout
 
 
 def test_output_keeps_its_lines(capsys: pytest.CaptureFixture[str]) -> None:

@@ -134,6 +134,14 @@ def test_an_interrupted_run_has_its_report(cli: Command, interrupt_at: Callable[
     assert "20 of 300 edges removed" in text()
 
 
+def test_a_complete_run_gets_its_lost_report_on_resuming(cli: Command) -> None:
+    cli(*SANITIZE, "--out", "RUN")
+    before = Path("RUN/report.html").read_bytes()
+    Path("RUN/report.html").unlink()
+    assert cli(*SANITIZE, "--out", "RUN", "--resume").stderr == "note: RUN is complete already\n"
+    assert Path("RUN/report.html").read_bytes() == before
+
+
 def test_a_complete_run_gets_the_truth_on_resuming(cli: Command) -> None:
     cli(*SANITIZE, "--out", "RUN")
     done = cli(*SANITIZE, "--out", "RUN", "--resume", "--truth", "clean.npz")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -214,10 +216,32 @@ def test_the_server_says_where_it_is_and_ends_at_ctrl_c(run: Run) -> None:
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         assert server.stdout
         fields = json.loads(server.stdout.readline())
-        assert fields["address"].startswith("http://127.0.0.1:")
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}", fields["address"])
         assert (fields["edges"], fields["store"]) == (12, "RUN/review.sqlite")
         server.send_signal(signal.SIGINT)
         rest, told = server.communicate(timeout=60)
     assert (server.returncode, rest) == (0, "")
     assert told == "note: the review has ended; every decision is in RUN/review.sqlite\n"
     assert sorted(path.name for path in Path("RUN").glob("review*")) == ["review.sqlite"]
+
+
+def test_other_users_see_no_secret_in_the_process_list(run: Run, tmp_path: Path) -> None:
+    """The browser gets the name of a private file, which is gone when the server ends."""
+    browser, seen = tmp_path / "browser", tmp_path / "seen"
+    browser.write_text(f'#!/bin/sh\nprintf %s "$*" > {seen}.part && mv {seen}.part {seen}\n')
+    browser.chmod(0o755)
+    words = [sys.executable, "-c", "from focusedcleaner.cli import main; main()", "review", "RUN", "--json"]
+    environment = {**os.environ, "BROWSER": f"{browser} %s", "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as server:
+        assert server.stdout
+        secret = json.loads(server.stdout.readline())["address"].partition("token=")[2]
+        until = time.monotonic() + 60
+        while not seen.exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        link = seen.read_text()
+        assert link.startswith("file://")
+        assert secret not in link
+        assert secret in Path(link.removeprefix("file://")).read_text()
+        server.send_signal(signal.SIGINT)
+        assert secret not in "".join(server.communicate(timeout=60))
+    assert not Path(link.removeprefix("file://")).parent.exists()

@@ -43,7 +43,7 @@ def test_node_data_of_any_networkx_graph_are_read() -> None:
 def test_nodes_removed_after_conversion_stay_removed() -> None:
     other = to_networkx(Graph.from_pairs(3, [[0, 1], [1, 2]], labels=[0, 1, 1]))
     other.remove_node(0)
-    assert from_networkx(other) == Graph.from_pairs(2, [[0, 1]], labels=[1, 1], names=(1, 2))
+    assert from_networkx(other) == Graph.from_pairs(2, [[0, 1]], labels=[0, 0], class_names=("1",), names=(1, 2))
 
 
 def test_directed_weighted_parallel_networkx_graphs_are_warned_of() -> None:
@@ -167,7 +167,7 @@ def test_a_document_type_is_refused_in_any_encoding(before: str, encoding: str, 
         (f'{NODES}<edge source="x" target="y"><data key="w">-1</data></edge>', "edge x–y has weight -1"),
         (f'{NODES}<edge source="x" target="y"><data key="w">NaN</data></edge>', "edge x–y has weight nan"),
         ("<hyperedge/>", "hyperedges"),
-        ('<node id="x"/><edge source="x" target="y" directed="true"/>', "directed=true"),
+        (f'{NODES}<edge source="x" target="y" directed="true"/>', "directed=true"),
     ],
 )
 def test_invalid_graphml_is_refused(body: str, message: str, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_a_table_gives_the_same_graph_back(tmp_path: Path) -> None:
 
 
 def test_numbered_nodes_and_attributes_need_no_names(tmp_path: Path) -> None:
-    graph = Graph.from_pairs(2, [], attributes=[[1.0, 2.0], [0, 0]], labels=[1, -1], split=split([], [], []))
+    graph = Graph.from_pairs(2, [], attributes=[[1.0, 2.0], [0, 0]], labels=[0, -1], split=split([], [], []))
     save_graph(graph, tmp_path / "graph.csv")
     assert load_graph(tmp_path / "graph.csv") == graph
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import quote
 
 import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect
 
 from focusedcleaner.review.page import Review
 from focusedcleaner.review.server import application, listen
+from focusedcleaner.runs import Run
+from tests.review.sample_runs import SECRET
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
@@ -36,16 +42,30 @@ def served(review: Review) -> Iterator[str]:
     """The page on a port of its own, for as long as it is needed."""
     listener = listen(0)
     port = listener.getsockname()[1]
-    app = application(review, port=port, reviewer="ann", title="RUN")
+    app = application(review, port=port, secret=SECRET, reviewer="ann", title="RUN")
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}/?token={quote(SECRET)}"
     finally:
         server.should_exit = True
         thread.join()
         listener.close()
+
+
+@contextmanager
+def started(run: Run) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The command itself, as a process of its own."""
+    words = ["-c", "from focusedcleaner.cli import main; main()", "review", str(run.path), "--no-browser", "--json"]
+    with subprocess.Popen(
+        [sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as server:
+        assert server.stdout
+        try:
+            yield server, json.loads(server.stdout.readline())["address"]
+        finally:
+            server.kill()
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from focusedcleaner.sanitizers import FocusedCleaner
 
 PORT = 8765
 HOME = f"http://127.0.0.1:{PORT}"
+SECRET = "what only the reviewers know"
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -112,8 +113,16 @@ def a_review(run: Run, classes: Classes | None = None) -> Iterator[Review]:
 
 @contextmanager
 def a_client(review: Review, reviewer: str = "ann") -> Iterator[TestClient]:
-    """A client that says what the page's own browser would say."""
-    app = application(review, port=PORT, reviewer=reviewer, title="RUN")
+    """A client that says what the page's own browser would say after it has opened the address with the secret."""
+    with a_stranger(review, reviewer) as client:
+        assert client.get("/", params={"token": SECRET}).status_code == 200
+        yield client
+
+
+@contextmanager
+def a_stranger(review: Review, reviewer: str = "ann") -> Iterator[TestClient]:
+    """A client that says the same, but doesn't know the secret."""
+    app = application(review, port=PORT, secret=SECRET, reviewer=reviewer, title="RUN")
     with TestClient(app, base_url=HOME, headers={"Origin": HOME}) as client:
         yield client
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
+import queue
 import re
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -20,9 +17,10 @@ from typer.testing import CliRunner
 
 from focusedcleaner.cli.app import app as commands
 from focusedcleaner.io import load_graph
+from focusedcleaner.review.browser import open_privately
 from focusedcleaner.review.page import Review
 from focusedcleaner.runs import Run
-from tests.review.browser_pages import PATIENCE, at, looking, press, served
+from tests.review.browser_pages import PATIENCE, at, looking, press, served, started
 from tests.review.sample_runs import a_review, a_run, a_store, hostile_graph
 
 pytestmark = pytest.mark.browser
@@ -55,6 +53,86 @@ def test_edges_are_judged_by_keyboard(page: Page, review: Review) -> None:
     page.go_back()
     at(page, 4)
     assert review.store.counts()["planted"] == 2
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that takes longer for a page than a reviewer for a verdict."""
+    page = Review.page
+
+    def later(*words: Any, **more: Any) -> dict[str, Any]:
+        time.sleep(0.15)
+        return page(*words, **more)
+
+    monkeypatch.setattr(Review, "page", later)
+
+
+@pytest.mark.usefixtures("slow")
+def test_keys_faster_than_the_server(page: Page, review: Review) -> None:
+    keys = "pgugppuggpguppgpugpgugpp"
+    for key in keys:
+        page.keyboard.press(key)
+        page.wait_for_timeout(40)
+    at(page, len(keys) + 1)
+    expect(page.locator(".progress .figures")).to_contain_text(f"{len(keys)} of 40")
+    verdicts = [review.store.decision(edge, "ann").verdict[0] for edge in range(1, len(keys) + 1)]
+    assert "".join(verdicts) == keys
+    assert review.store.last_event() == len(keys)
+
+
+@pytest.mark.usefixtures("slow")
+def test_clicks_while_the_server_works_are_about_the_edge_shown(page: Page, review: Review) -> None:
+    page.locator("#planted").dblclick()
+    page.locator(".edges a").nth(6).click()
+    at(page, 7)
+    assert [review.store.decision(edge, "ann").verdict for edge in (1, 2, 7)] == ["planted", "open", "open"]
+
+
+@pytest.mark.usefixtures("slow")
+def test_a_note_written_at_once_is_no_verdict(page: Page, review: Review) -> None:
+    for key in "pe":
+        page.keyboard.press(key)
+    page.keyboard.type("gpu")
+    expect(page.locator("#note")).to_have_value("gpu")
+    at(page, 2)
+    page.keyboard.type(" up")
+    page.keyboard.press("Escape")
+    press(page, "p", "Edge 2: judged planted, with a note")
+    assert [(one.verdict, one.note) for one in review.store.decisions(2)] == [("planted", "gpu up")]
+    assert review.store.decisions(3) == []
+
+
+@pytest.mark.usefixtures("slow")
+def test_a_note_written_while_the_server_works(page: Page, review: Review) -> None:
+    page.keyboard.press("n")
+    page.locator("#note").fill("late")
+    at(page, 2)
+    assert review.store.decision(1, "ann").note == "late"
+
+
+@pytest.mark.usefixtures("slow")
+def test_keys_after_a_failure_are_not_used(page: Page, review: Review) -> None:
+    for key in "zpp":
+        page.keyboard.press(key)
+    expect(page.locator("#alert")).to_contain_text("there is nothing to undo (2 more not carried out.)")
+    assert review.store.last_event() == 0
+
+
+def test_two_tabs_judge_what_each_shows(browser: Browser, home: str, review: Review) -> None:
+    with looking(browser) as one:
+        other = one.context.new_page()
+        for page in (one, other):
+            page.goto(home)
+        other.goto(f"{home.partition('?')[0]}?edge=20&state=open")
+        for turn in range(6):
+            for page, first, key in ((one, 1, "p"), (other, 20, "g")):
+                at(page, first + turn)
+                page.keyboard.press(key)
+        for page, first in ((one, 1), (other, 20)):
+            at(page, first + 6)
+    assert review.store.counts() == {"planted": 6, "genuine": 6, "unsure": 0, "conflict": 0, "open": 28}
+    judged = review.store.judged()
+    assert (judged["planted"].tolist(), judged["genuine"].tolist()) == ([*range(1, 7)], [*range(20, 26)])
 
 
 def test_notes_search_and_filters(page: Page, review: Review) -> None:
@@ -176,6 +254,29 @@ def test_export_and_apply(page: Page, review: Review, tmp_path: Path) -> None:
     assert load_graph(tmp_path / "clean.npz") == run.poisoned.without_edges(run.removed[[0, 2]])
 
 
+def test_the_private_file_leads_to_the_page(
+    browser: Browser, home: str, review: Review, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a file, which is another site: a cookie that is strictly for one site would be withheld."""
+    opened: queue.Queue[str] = queue.Queue()
+    monkeypatch.setattr("webbrowser.open", opened.put)
+    with looking(browser) as page, open_privately(home):
+        page.goto(opened.get(timeout=20))
+        at(page, 1)
+        assert page.url == home.partition("?")[0]
+        press(page, "p", "Edge 1: judged planted. Edge 2")
+        page.reload()
+        at(page, 2)
+        assert "token" not in page.evaluate("document.cookie + document.referrer + location.href")
+    assert review.store.counts()["planted"] == 1
+
+
+def test_another_browser_is_told_where_to_go(browser: Browser, home: str) -> None:
+    with looking(browser) as page:
+        page.goto(home.partition("?")[0])
+        expect(page.locator("body")).to_contain_text("open the address that `focusedcleaner review` printed")
+
+
 # Killed --------------------------------------------------------------------------------------------------------------
 
 BURST = """
@@ -192,20 +293,6 @@ async () => {
   }
 }
 """
-
-
-@contextmanager
-def started(run: Run) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The command itself, as a process of its own."""
-    words = ["-c", "from focusedcleaner.cli import main; main()", "review", str(run.path), "--no-browser", "--json"]
-    with subprocess.Popen(
-        [sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as server:
-        assert server.stdout
-        try:
-            yield server, json.loads(server.stdout.readline())["address"]
-        finally:
-            server.kill()
 
 
 def test_a_killed_server_loses_nothing(browser: Browser, run: Run) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 import tempfile
 import threading
 from collections import defaultdict
@@ -16,7 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.review.store import FILE, LONGEST_NOTE, STATUSES, VERDICTS, Store, checked_reviewer, combined_status
+from focusedcleaner.review.store import (
+    LONGEST_NOTE,
+    STATUSES,
+    VERDICTS,
+    Store,
+    StoreError,
+    checked_reviewer,
+    combined_status,
+)
 from focusedcleaner.runs import Run
 from tests.review.sample_runs import a_run, a_store
 
@@ -96,7 +103,7 @@ def test_the_log_is_only_appended_to(run: Run, tmp_path: Path) -> None:
         assert kinds == [("verdict", "planted", None), ("note", "look here", None), ("undo", "", 1)]
         assert [(one.verdict, one.note) for one in store.decisions(1)] == [("open", "look here")]
         for statement in ("DELETE FROM events", "UPDATE events SET value = 'genuine'"):
-            with pytest.raises(sqlite3.IntegrityError, match="events are never"):
+            with pytest.raises(StoreError, match="events are never"):
                 store.rows(statement)
 
 
@@ -186,23 +193,3 @@ def test_a_changed_run_is_refused(mine: Run) -> None:
     assert "belongs to another run" in refused(replace(mine, record=record))
     with a_store(mine) as store:
         assert store.counts()["planted"] == 1
-
-
-def test_what_is_no_review_is_refused(mine: Run) -> None:
-    path = mine.path / FILE
-    path.write_text("not a database " * 100)
-    assert f"{path}: can't be used as a review" in refused(mine)
-    path.unlink()
-    with sqlite3.connect(path) as other:
-        other.execute("CREATE TABLE songs (name TEXT)")
-    other.close()
-    assert "is a database of something else" in refused(mine)
-    path.unlink()
-    with a_store(mine) as store:
-        store.rows("UPDATE meta SET value = '0' WHERE key = 'version'")
-    assert "was made by another version" in refused(mine)
-
-
-def test_a_folder_in_its_place(mine: Run) -> None:
-    (mine.path / FILE).mkdir()
-    assert "unable to open database file" in refused(mine)

@@ -6,17 +6,18 @@ The function of a command is imported when the command runs, so that ``--help`` 
 from __future__ import annotations
 
 import inspect
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from focusedcleaner.cli import options
+from focusedcleaner.cli import options, signals
 from focusedcleaner.cli.options import JsonOption, option
+from focusedcleaner.cli.output import watched_output
 from focusedcleaner.errors import InputError
 
 # Some versions of typer bundle click and some import it: the base class of its usage errors is found, not named.
@@ -24,35 +25,53 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[2]
 
 
 class OneLineErrors(TyperGroup):
-    """Reports input errors, usage errors and interruptions in one line, with exit code 2."""
+    """Reports input errors, usage errors, lack of memory and interruptions in one line, with exit code 2.
+
+    After SIGTERM and SIGHUP the exit code is 143 and 129, as for other programs.
+    """
 
     def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except InputError as error:
-            raise _failure(f"error: {error}") from None
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(1) from None
-        except KeyboardInterrupt as stop:
-            raise _failure(str(stop) or "interrupted") from None
+        with signals.handled() as interruption:
+            try:
+                result = super().invoke(ctx)
+            except InputError as error:
+                raise _failure(f"error: {error}") from None
+            except (MemoryError, RuntimeError) as error:
+                if not isinstance(error, MemoryError) and "allocate memory" not in str(error):  # torch's
+                    raise
+                raise _failure("error: the command needs more memory than there is") from None
+            except KeyboardInterrupt as stop:
+                raise _failure(str(stop) or "interrupted", interruption.exit_code or 2) from None
+            if interruption.exit_code is not None:
+                raise typer.Exit(interruption.exit_code)
+            return result
 
     def main(self, args: Sequence[str] | None = None, *more: Any, **settings: Any) -> Any:
         words = list(sys.argv[1:] if args is None else args)
-        try:
-            code = super().main(words, *more, **{**settings, "standalone_mode": False, "obj": words})
-        except _UsageError as error:
-            code = _failure(f"error: {getattr(error, 'format_message', error.__str__)()}").exit_code
+        with watched_output() as output:
+            try:
+                if any("\0" in word for word in words):
+                    raise typer.BadParameter("an argument holds a NUL character")
+                code = super().main(words, *more, **{**settings, "standalone_mode": False, "obj": words})
+            except _UsageError as error:
+                code = _failure(f"error: {getattr(error, 'format_message', error.__str__)()}").exit_code
+            except OSError:
+                if output.error is None:
+                    raise
+        if isinstance(output.error, BrokenPipeError):
+            code = 1
+        elif output.error is not None:
+            code = _failure(f"error: standard output: {output.error.strerror}").exit_code
         if settings.get("standalone_mode", True):
             sys.exit(code)
         return code
 
 
-def _failure(line: str) -> typer.Exit:
+def _failure(line: str, code: int = 2) -> typer.Exit:
     from focusedcleaner.cli.console import print_error
 
     print_error(line)
-    return typer.Exit(2)
+    return typer.Exit(code)
 
 
 app = typer.Typer(
@@ -132,4 +151,7 @@ _command("info.methods", options.MethodsOptions)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit: with code 0 after success, 2 after an input error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that is not UTF-8 shows ? for the letters it lacks
     app(None if arguments is None else list(arguments), prog_name="focusedcleaner")

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
 
 from focusedcleaner import attacks
 from focusedcleaner.attacks import Attack, Interrupted, Nettack, Poisoning
-from focusedcleaner.budget import edges_allowed
+from focusedcleaner.budget import edges_allowed, read_budget
 from focusedcleaner.cli.console import Stopped, note, print_json, progress_bar, resume_command, screen
 from focusedcleaner.cli.inputs import read_graph_with_split
 from focusedcleaner.cli.options import AttackOptions
+from focusedcleaner.cli.signals import deferred
 from focusedcleaner.errors import InputError
 from focusedcleaner.formatting import count
-from focusedcleaner.graph import Graph
-from focusedcleaner.io import checked_suffix, save_graph
-from focusedcleaner.io.disk import prefix_errors
+from focusedcleaner.graph import Graph, no_pairs
+from focusedcleaner.io import check_savable, checked_suffix, graph_files, load_graph
+from focusedcleaner.io.disk import prefix_errors, write_files
+from focusedcleaner.io.transaction import lock_file, recover
 from focusedcleaner.settings import parse_pairs
 
 
@@ -24,15 +27,22 @@ def attack(options: AttackOptions) -> None:
     """Check the options, attack the graph, write the files and print the result."""
     attacker = attacks.attack(options.method, **parse_pairs(options.settings or []))
     outputs = _outputs(options.power, options.out or Path(f"{Path(options.graph).stem}-{options.method}.npz"))
-    checkpoint = _checkpoint(attacker, list(outputs.values()), options.resume)
-    graph = read_graph_with_split(options, options.seed)
-    if options.targets is not None:
-        attacker = _targeted(attacker, graph, options.targets)
-    ascending = sorted(outputs, key=lambda power: edges_allowed(power, graph.num_edges, what="power"))
-    poisonings = _attack(attacker, graph, ascending, options, checkpoint)
-    for power in ascending:
-        save_graph(poisonings[power].graph, outputs[power])
-    checkpoint.unlink(missing_ok=True)
+    first, *_ = outputs.values()
+    with lock_file(first):
+        for output in outputs.values():
+            recover(output.parent, only=output.name)
+        checkpoint = _checkpoint(attacker, list(outputs.values()), options.resume)
+        graph = read_graph_with_split(options, options.seed)
+        check_savable(graph, first)
+        if options.targets is not None:
+            attacker = _targeted(attacker, graph, options.targets)
+        ascending = sorted(outputs, key=lambda power: edges_allowed(power, graph.num_edges, what="power"))
+        if options.resume and not checkpoint.exists() and first.exists():
+            poisonings = {power: _finished(outputs[power], power, attacker, graph, options.seed) for power in ascending}
+            note(f"{first} is complete already")
+        else:
+            poisonings = _attack(attacker, graph, ascending, options, checkpoint)
+            _save(outputs, poisonings, checkpoint)
     if options.json:
         fields = [
             {
@@ -54,9 +64,11 @@ def _outputs(power: str, out: Path) -> dict[str, Path]:
     """The file of each power: ``out`` for a single power, else its name with the power inserted."""
     powers = [each.strip() for each in power.split(",")]
     checked_suffix(out)
+    first: dict[tuple[float, bool], str] = {}
     for each in powers:
-        if powers.count(each) > 1:
-            raise InputError(f"power {each} is given twice")
+        same = first.setdefault(read_budget(each, what="power"), each)
+        if powers.count(each) > 1 or same != each:
+            raise InputError(f"power {each} is given twice" + (f": {same} is the same" if same != each else ""))
     with prefix_errors(out):
         if not out.parent.is_dir():
             raise InputError(f"there is no folder {out.parent}")
@@ -68,14 +80,18 @@ def _outputs(power: str, out: Path) -> dict[str, Path]:
 
 
 def _checkpoint(attacker: Attack, paths: list[Path], resume: bool) -> Path:
-    """The file that keeps the flips of an interrupted attack; no output file may exist."""
+    """The file that keeps the flips of an interrupted attack; no output file may exist, or all of a finished one."""
     path = paths[0].with_name(f".{paths[0].name}.flips.npz")
+    with prefix_errors(paths[0]):
+        path.exists()  # of a name that is too long
     if resume and not attacker.ordered:
         raise InputError(f"{attacker.name} does not flip pairs one by one and can't be resumed: leave out --resume")
     if path.exists():
         if not resume:
             start = f"continue it with --resume, or remove {path} to start again"
             raise InputError(f"{paths[0]}: an attack was interrupted here: {start}")
+        return path
+    if resume and all(output.exists() for output in paths):
         return path
     if resume:
         note(f"there is no attack on {paths[0]} to resume, so it starts from the beginning")
@@ -116,6 +132,34 @@ def _attack(
     except KeyboardInterrupt:
         raise Stopped("interrupted; nothing was written") from None
     return poisonings
+
+
+def _record(poisoning: Poisoning) -> str:
+    """The attack in the notes of a poisoned graph, by which a finished one is known again."""
+    about = {name: getattr(poisoning, name) for name in ("method", "settings", "budget", "seed")}
+    return json.dumps({**about, "clean": poisoning.clean.fingerprint()}, sort_keys=True)
+
+
+def _save(outputs: dict[str, Path], poisonings: dict[str, Poisoning], checkpoint: Path) -> None:
+    """Write the graphs of all powers and remove the checkpoint, in one transaction."""
+    contents: dict[Path, bytes] = {}
+    for power, poisoning in poisonings.items():
+        graph = replace(poisoning.graph, notes={**poisoning.graph.notes, "attack": _record(poisoning)})
+        contents |= graph_files(graph, outputs[power])
+    try:
+        with deferred():
+            write_files(contents, remove=[checkpoint])
+    except KeyboardInterrupt:
+        raise Stopped("interrupted; the attack was finished and written") from None
+
+
+def _finished(path: Path, power: str, attacker: Attack, clean: Graph, seed: int) -> Poisoning:
+    """The poisoning that an output file holds; the file must say that it is of this attack."""
+    graph, budget = load_graph(path), edges_allowed(power, clean.num_edges, what="power")
+    wanted = Poisoning(clean, no_pairs(), no_pairs(), attacker.name, attacker.settings(), budget, seed, seconds=0.0)
+    if graph.notes.get("attack") != _record(wanted) or graph.num_nodes != clean.num_nodes:
+        raise InputError(f"{path}: exists already: choose another name with --out, or remove it")
+    return replace(wanted, added=graph.added_edges(clean), removed=clean.added_edges(graph))
 
 
 def _show(outputs: dict[str, Path], poisonings: dict[str, Poisoning]) -> None:

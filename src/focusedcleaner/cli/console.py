@@ -6,7 +6,7 @@ import json
 import shlex
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import typer
@@ -88,14 +88,15 @@ def note(text: str) -> None:
 
 
 def print_error(text: str) -> None:
-    """Print one line on standard error, with control characters made visible."""
-    typer.echo(readable(text, most=100_000), err=True)
+    """Print one line on standard error, if that can be written, with control characters made visible."""
+    with suppress(OSError):
+        typer.echo(readable(text, most=100_000), err=True)
 
 
 def print_json(fields: Mapping[str, Any]) -> None:
-    """Print one JSON object on standard output; NaN and infinity become null."""
+    """Print one JSON object in ASCII on standard output; NaN and infinity become null."""
     finite = json.loads(json.dumps(fields), parse_constant=lambda _: None)
-    typer.echo(json.dumps(finite, ensure_ascii=False))
+    typer.echo(json.dumps(finite))
 
 
 def resume_command(words: Sequence[str] | None, *more: str) -> str:

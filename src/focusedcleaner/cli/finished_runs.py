@@ -11,14 +11,15 @@ from focusedcleaner.budget import edges_allowed
 from focusedcleaner.cli.console import edge_list, note, print_json, progress_bar, results_table, screen
 from focusedcleaner.cli.inputs import check_output, read_graph
 from focusedcleaner.cli.options import GraphSource, ReportOptions, RestoreOptions, ScoreOptions
+from focusedcleaner.cli.signals import deferred
 from focusedcleaner.errors import InputError
 from focusedcleaner.formatting import count, percent
 from focusedcleaner.graph import Graph
-from focusedcleaner.io import SUFFIXES, save_graph
+from focusedcleaner.io import SUFFIXES, check_savable, save_graph
 from focusedcleaner.io.disk import prefix_errors
 from focusedcleaner.report import write_report
 from focusedcleaner.restore import Missing, missing_edges
-from focusedcleaner.runs import GRAPH, MISSING, REPORT, Run, read_missing, read_run, write_missing
+from focusedcleaner.runs import GRAPH, MISSING, REPORT, Run, opened_run, read_missing, read_run, write_missing
 from focusedcleaner.scoring import Score, aligned
 
 SHOWN_PROPOSALS = 10
@@ -82,16 +83,16 @@ def _show_score(result: Score) -> None:
 
 def report(options: ReportOptions) -> None:
     """Write the report and print its path."""
-    run = read_run(options.run_folder)
-    default = run.path / REPORT
-    path = options.out or default
-    with prefix_errors(path):
-        if path.exists() and path.resolve() != default.resolve():
-            raise InputError("exists already: choose another file for the report")
-        if not path.parent.is_dir():
-            raise InputError(f"there is no folder {path.parent}")
-    clean = None if options.truth is None else _clean_graph(options.truth, options, run)
-    write_report(run, path, truth=clean)
+    with opened_run(options.run_folder) as run:
+        default = run.path / REPORT
+        path = options.out or default
+        with prefix_errors(path):
+            if path.exists() and path.resolve() != default.resolve():
+                raise InputError("exists already: choose another file for the report")
+            if not path.parent.is_dir():
+                raise InputError(f"there is no folder {path.parent}")
+        clean = None if options.truth is None else _clean_graph(options.truth, options, run)
+        write_report(run, path, truth=clean)
     if options.json:
         print_json({"report": str(path)})
     else:
@@ -100,19 +101,24 @@ def report(options: ReportOptions) -> None:
 
 def restore(options: RestoreOptions) -> None:
     """Check the options, rank the missing edges and write them; insert them only into ``out``."""
-    run, out = read_run(options.run_folder), options.out
-    edges_allowed(options.limit, run.graph.num_edges, what="limit")
-    if out is not None:
-        if out.resolve() == (run.path / GRAPH).resolve():
-            raise InputError(f"{out}: is the run's cleaned graph itself: choose another name")
-        check_output(out, force=options.force, suffixes=SUFFIXES)
-    if not run.complete:
-        note(f"{run.path} was interrupted: its graph is only partly cleaned")
-    with progress_bar("Hiding edges and finding them again") as progress:
-        missing = missing_edges(run.graph, options.limit, seed=options.seed, excluded=run.removed, progress=progress)
-    write_missing(run, missing)
-    if out is not None:
-        save_graph(run.graph.with_edges(missing.pairs), out)
+    out = options.out
+    with opened_run(options.run_folder) as run:
+        edges_allowed(options.limit, run.graph.num_edges, what="limit")
+        if out is not None:
+            if out.resolve() == (run.path / GRAPH).resolve():
+                raise InputError(f"{out}: is the run's cleaned graph itself: choose another name")
+            check_output(out, force=options.force, suffixes=SUFFIXES)
+            check_savable(run.graph, out)
+        if not run.complete:
+            note(f"{run.path} was interrupted: its graph is only partly cleaned")
+        with progress_bar("Hiding edges and finding them again") as progress:
+            missing = missing_edges(
+                run.graph, options.limit, seed=options.seed, excluded=run.removed, progress=progress
+            )
+        with deferred():
+            write_missing(run, missing)
+            if out is not None:
+                save_graph(run.graph.with_edges(missing.pairs), out)
     if options.json:
         print_json(
             {

@@ -12,10 +12,13 @@ from focusedcleaner import datasets
 from focusedcleaner.cli.console import note, progress_bar, warnings_as_notes
 from focusedcleaner.cli.options import GraphSource
 from focusedcleaner.errors import InputError
+from focusedcleaner.formatting import shown_path
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import SUFFIXES, load_adjacency, load_graph, load_split
 from focusedcleaner.io.disk import checksum, prefix_errors
-from focusedcleaner.runs import GRAPH, RECORD, read_record
+from focusedcleaner.io.transaction import recover
+from focusedcleaner.run_record import RECORD
+from focusedcleaner.runs import GRAPH, read_run
 
 
 def read_graph(source: GraphSource) -> Graph:
@@ -52,13 +55,13 @@ def read_graph_with_split(source: GraphSource, seed: int) -> Graph:
 
 def source_record(source: GraphSource) -> dict[str, Any]:
     """The options as `run.json` records them, with the checksum of each file."""
-    record: dict[str, Any] = {"graph": source.graph}
+    record: dict[str, Any] = {"graph": shown_path(source.graph)}
     if (file := _graph_file(source)).is_file():
         record["sha256"] = checksum(file)
     for option in ("nodes", "adjacency", "split"):
         path = getattr(source, option)
         if path is not None and path.is_file():
-            record |= {option: str(path), f"{option}_sha256": checksum(path)}
+            record |= {option: shown_path(path), f"{option}_sha256": checksum(path)}
     if "sha256" not in record:
         record["sha256"] = datasets.info(source.graph).sha256
     return {**record, "largest_component": source.largest_component}
@@ -67,9 +70,12 @@ def source_record(source: GraphSource) -> dict[str, Any]:
 def _load(source: GraphSource) -> Graph:
     path = _graph_file(source)
     if path.is_file():
-        if path != Path(source.graph) and read_record(Path(source.graph))["status"] != "complete":
+        if path == Path(source.graph) or source.nodes is not None:
+            return load_graph(path, nodes=source.nodes)
+        run = read_run(source.graph)
+        if not run.complete:
             note(f"{source.graph} was interrupted: its graph is only partly cleaned")
-        return load_graph(path, nodes=source.nodes)
+        return run.graph
     if source.nodes is not None:
         raise InputError(f"--nodes goes with an edge list (.csv), and {source.graph} is none")
     if source.graph in datasets.names():
@@ -87,8 +93,12 @@ def _load(source: GraphSource) -> Graph:
 
 def _graph_file(source: GraphSource) -> Path:
     """The graph file; of a run folder, its cleaned graph."""
+    if not source.graph:
+        raise InputError("the name of the graph is empty")
     path = Path(source.graph)
-    return path / GRAPH if (path / RECORD).is_file() else path
+    with prefix_errors(shown_path(path)):
+        path.is_file()  # of a folder that can't be read, or a name that is too long
+        return path / GRAPH if (path / RECORD).is_file() else path
 
 
 def check_output(path: Path, *, force: bool, suffixes: tuple[str, ...]) -> None:
@@ -100,5 +110,6 @@ def check_output(path: Path, *, force: bool, suffixes: tuple[str, ...]) -> None:
             raise InputError("is a folder, not a file")
         if not path.parent.is_dir():
             raise InputError(f"there is no folder {path.parent}")
+        recover(path.parent, only=path.name)
         if path.exists() and not force:
             raise InputError("exists already: choose another name, or replace it with --force")

@@ -23,6 +23,12 @@ def graph_option(text: str, metavar: str | None = None, *flags: str) -> Any:
     return option(text, metavar, *flags, rich_help_panel="Graph options")
 
 
+def _not_nan(value: float | None) -> float | None:
+    if value != value:
+        raise typer.BadParameter("nan is not a score")
+    return value
+
+
 _GRAPH = "The name of a data set (cora), a graph file (.npz, .csv, .graphml), or a run folder."
 _METHOD = (
     "cld, lp, … (see: methods); auto is self-attack for a graph with attributes and 2,000 to 200,000 edges, "
@@ -126,7 +132,7 @@ class ClassifyOptions(GraphSource):
     """Train node classifiers on a graph or a run's cleaned graph, and report their accuracy."""
 
     model: Annotated[str, option("gcn, … (see: methods); several separated by commas, or all.", "NAMES")] = "gcn"
-    seeds: Annotated[int, option("The number of trainings of each model.", min=1)] = 10
+    seeds: Annotated[int, option("The number of trainings of each model.", min=1, max=1000)] = 10
     settings: SettingsOption = None
     seed: Annotated[int, option("The first of the seeds.", min=0, max=2**32 - 1)] = 0
     json: JsonOption = False
@@ -151,7 +157,9 @@ class ApplyOptions:
 
     run_folder: RunArgument
     out: Annotated[Path | None, option("The graph file. \\[default: RUN/reviewed.npz]", "FILE")] = None
-    undecided_above: Annotated[float | None, option("Also remove unjudged edges from this score on.", "SCORE")] = None
+    undecided_above: Annotated[
+        float | None, option("Also remove unjudged edges from this score on.", "SCORE", callback=_not_nan)
+    ] = None
     reviewer: Annotated[str | None, option("Use the verdicts of this reviewer only.", "NAME")] = None
     conflicts: Annotated[str, option("How to treat disputed edges: planted, genuine, or skip (they stay).")] = "skip"
     force: ForceOption = False

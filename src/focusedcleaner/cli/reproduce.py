@@ -44,6 +44,7 @@ def reproduce(options: ReproduceOptions) -> None:
     if options.list_:
         _print_list()
         return
+    _check_engine(options)
     experiments = _experiments(options)
     cells = schedule(experiments, options.only)
     if not cells:
@@ -89,13 +90,16 @@ def _experiments(options: ReproduceOptions) -> list[Experiment]:
     return [experiment for experiment in experiments if experiment.panels]
 
 
+def _check_engine(options: ReproduceOptions) -> None:
+    if options.engine not in ("local", "ray"):
+        raise InputError(f"there is no engine {options.engine!r}; the engines are local and ray")
+    if options.address is not None and options.engine == "local":
+        raise InputError("--address requires --engine ray")
+
+
 def _engine(options: ReproduceOptions, cells: int) -> Engine:
     if options.engine == "ray":
         return RayCluster(options.address, options.workers)
-    if options.engine != "local":
-        raise InputError(f"there is no engine {options.engine!r}; the engines are local and ray")
-    if options.address is not None:
-        raise InputError("--address requires --engine ray")
     workers = min(options.workers or _cores(), cells)
     return Engine() if workers == 1 else Processes(workers)
 
@@ -168,9 +172,10 @@ def _profile(name: str, data: str | None) -> Profile:
     if name not in ("full", "quick"):
         raise InputError(f"there is no profile {name!r}; the profiles are quick and full")
     if data and data.startswith("synthetic"):
-        size = re.fullmatch(r"synthetic(?:-?(\d+))?", data.strip())
+        size = re.fullmatch(r"synthetic(?:-?([1-9]\d{1,4}))?", data.strip(), re.ASCII)
         if not size:
-            raise InputError(f"a synthetic graph is named synthetic or synthetic-200, not {data!r}")
+            sizes = "with 10 to 99,999 nodes"
+            raise InputError(f"a synthetic graph is named synthetic or synthetic-200, {sizes}, not {data!r}")
         return quick_synthetic(int(size[1] or 150))
     chosen = tuple(data.replace(" ", "").split(",")) if data else ()
     for one in chosen:

@@ -6,7 +6,7 @@ import json
 import math
 import shlex
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,13 @@ from focusedcleaner.cli.console import (
 )
 from focusedcleaner.cli.inputs import read_graph, read_graph_with_split, source_record
 from focusedcleaner.cli.options import GraphSource, SanitizeOptions
+from focusedcleaner.cli.signals import deferred
 from focusedcleaner.errors import InputError
 from focusedcleaner.formatting import count, estimate_in_words, percent
 from focusedcleaner.graph import Graph
 from focusedcleaner.report import write_report
-from focusedcleaner.runs import Run, RunFolder, Status, read_record, read_run
+from focusedcleaner.run_record import RECORD, Status, check_same_configuration, read_record
+from focusedcleaner.runs import Run, RunFolder, read_run
 from focusedcleaner.sanitizers import SANITIZERS, Interrupted, Sanitation, Sanitizer, sanitizer, sanitizer_for
 from focusedcleaner.sanitizers.checks import check_sanitizable
 from focusedcleaner.scoring import aligned
@@ -61,7 +63,7 @@ def sanitize(options: SanitizeOptions) -> None:
         if earlier is None or earlier["status"] != "complete":
             before = float(earlier["seconds"]) if earlier and folder.checkpoint.exists() else 0.0
             _compute(folder, method, graph, clean, options, seconds=before)
-        elif clean is not None:
+        elif clean is not None or not (folder.path / runs.REPORT).exists():
             write_run_report(folder.path, clean)
     run = read_run(folder.path)
     if options.json:
@@ -82,7 +84,7 @@ def runs_folder() -> Iterator[None]:
     try:
         yield
     finally:
-        if not any(folder.iterdir()):
+        with suppress(OSError):  # it is not empty
             folder.rmdir()
 
 
@@ -95,7 +97,7 @@ def _earlier_record(
     folder: RunFolder, method: Sanitizer, graph: Graph, options: SanitizeOptions
 ) -> dict[str, Any] | None:
     """The record of the run to resume, if there is one; its configuration must be the same."""
-    if not (folder.work / runs.RECORD).is_file():
+    if not (folder.work / RECORD).is_file():
         if options.resume and not folder.checkpoint.exists():
             note(f"there is no run in {folder.path} to resume, so the run starts from the beginning")
         return None
@@ -109,7 +111,7 @@ def _earlier_record(
         "fingerprint": graph.fingerprint(),
     }
     record = read_record(folder.work)
-    runs.check_same_configuration(folder.path, record, configuration)
+    check_same_configuration(folder.path, record, configuration)
     if record["status"] == "complete":
         note(f"{folder.path} is complete already")
     elif not folder.checkpoint.exists():
@@ -125,8 +127,9 @@ def _compute(
     source = source_record(options)
 
     def save(sanitation: Sanitation, status: Status) -> None:
-        folder.finish(replace(sanitation, seconds=seconds + sanitation.seconds), source, status=status)
-        write_run_report(folder.path, clean)
+        with deferred():
+            folder.finish(replace(sanitation, seconds=seconds + sanitation.seconds), source, status=status)
+            write_run_report(folder.path, clean)
 
     try:
         with progress_bar("Removing edges") as progress, warnings_as_notes():
@@ -145,7 +148,10 @@ def _compute(
     except KeyboardInterrupt:
         kept = f"continue with: {again}" if folder.checkpoint.exists() else "nothing was written"
         raise Stopped(f"interrupted; {kept}") from None
-    save(sanitation, "complete")
+    try:
+        save(sanitation, "complete")
+    except KeyboardInterrupt:
+        raise Stopped(f"interrupted; the run was finished and is in {folder.path}") from None
 
 
 def _show(run: Run) -> None:

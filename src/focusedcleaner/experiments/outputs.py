@@ -73,10 +73,12 @@ def write_outputs(
         contents[stem.with_suffix(".csv")] = csv_text(entries).encode()
         if not with_page:
             contents[stem.with_suffix(".md")] = Section(experiment, entries, "." if images else "").markdown().encode()
-    if with_page:
-        contents[folder.with_suffix(".md")] = page(experiments, results, folder.name, drawn).encode()
+    page_file = (
+        {folder.with_suffix(".md"): page(experiments, results, folder.name, drawn).encode()} if with_page else {}
+    )
     write_files(contents)
-    return list(contents)
+    write_files(page_file)
+    return [*contents, *page_file]
 
 
 def csv_text(entries: Entries) -> str:

@@ -201,7 +201,5 @@ def write_csv(cells: Iterable[Cell], results: Mapping[str, CellResult], folder: 
         contents[path] = buffer.getvalue().encode()
     with prefix_errors(folder):
         folder.mkdir(exist_ok=True)
-    write_files(contents)
-    for path in set(folder.glob("*.csv")) - set(files):
-        path.unlink()
+    write_files(contents, remove=set(folder.glob("*.csv")) - set(files))
     return sum(map(len, files.values()))

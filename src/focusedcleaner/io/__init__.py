@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 
@@ -11,14 +12,27 @@ import numpy as np
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import PARTS, Graph, Split, check_range
 from focusedcleaner.io.disk import prefix_errors, read_text, write_files
-from focusedcleaner.io.networkx import load_graphml, save_graphml
-from focusedcleaner.io.npz import load_adjacency, load_npz, save_npz
-from focusedcleaner.io.table import load_table, save_table
+from focusedcleaner.io.networkx import graphml_files, load_graphml
+from focusedcleaner.io.node_text import check_table_texts, id_texts
+from focusedcleaner.io.npz import load_adjacency, load_npz, npz_files
+from focusedcleaner.io.table import load_table, table_files
+from focusedcleaner.io.transaction import recover
 
-__all__ = ["SUFFIXES", "checked_suffix", "load_adjacency", "load_graph", "load_split", "save_graph", "save_split"]
+__all__ = [
+    "SUFFIXES",
+    "check_savable",
+    "checked_suffix",
+    "graph_files",
+    "load_adjacency",
+    "load_graph",
+    "load_npz",
+    "load_split",
+    "save_graph",
+    "save_split",
+]
 
-_LOADERS = {".npz": load_npz, ".csv": load_table, ".graphml": load_graphml}
-_SAVERS = {".npz": save_npz, ".csv": save_table, ".graphml": save_graphml}
+_LOADERS: dict[str, Callable[[Path], Graph]] = {".npz": load_npz, ".csv": load_table, ".graphml": load_graphml}
+_WRITERS = {".npz": npz_files, ".csv": table_files, ".graphml": graphml_files}
 
 SUFFIXES = tuple(_LOADERS)
 """The suffixes of graph files."""
@@ -32,10 +46,12 @@ def load_graph(path: str | PathLike[str], *, nodes: str | PathLike[str] | None =
         nodes: the node table of an edge list; by default ``NAME.nodes.csv`` beside ``NAME.csv``, if there is one.
 
     Directed, weighted, repeated and self-looping edges are made undirected, binary and simple, and one `InputWarning`
-    counts the changes. Anything else that is wrong with a file is an `InputError` of one line.
+    counts the changes. Where class numbers are left out, those in use become class names. Anything else that is wrong
+    with a file is an `InputError` of one line.
     """
     file = Path(path)
     suffix = checked_suffix(file)
+    recover(file.parent, only=file.name)
     if nodes is None:
         return _LOADERS[suffix](file)
     if suffix != ".csv":
@@ -53,8 +69,20 @@ def save_graph(graph: Graph, path: str | PathLike[str]) -> None:
     ...     load_graph(f"{folder}/path.csv") == path
     True
     """
+    write_files(graph_files(graph, path))
+
+
+def graph_files(graph: Graph, path: str | PathLike[str]) -> dict[Path, bytes]:
+    """The files that `save_graph` would write, with their contents: one, or two for an edge list."""
     file = Path(path)
-    _SAVERS[checked_suffix(file)](graph, file)
+    return _WRITERS[checked_suffix(file)](graph, file)
+
+
+def check_savable(graph: Graph, path: Path) -> None:
+    """Refuse a graph whose names `save_graph` could not write to this file; for use before a long computation."""
+    check = id_texts if checked_suffix(path) == ".npz" else check_table_texts
+    with prefix_errors(path):
+        check(graph)
 
 
 def checked_suffix(path: Path) -> str:

@@ -1,4 +1,7 @@
-"""Conversions from and to scipy, PyTorch Geometric and NetworkX; converting back returns an equal graph."""
+"""Conversions from and to scipy, PyTorch Geometric and NetworkX; converting back returns an equal graph.
+
+Classes without a node are the exception: `focusedcleaner.io.simplify.numbered_classes`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import PARTS, Graph, IntArray, Split
 from focusedcleaner.io.disk import prefix_errors
 from focusedcleaner.io.networkx import METADATA, from_networkx, to_networkx
-from focusedcleaner.io.simplify import adjacency_edges, narrowed, simple_edges, whole_labels
+from focusedcleaner.io.node_text import checked_names, checked_texts
+from focusedcleaner.io.simplify import adjacency_edges, narrowed, numbered_classes, simple_edges
 
 if TYPE_CHECKING:
     import torch
@@ -59,7 +63,7 @@ def from_scipy(adjacency: Any, *, labels: ArrayLike | None = None, **parts: Any)
 
     Args:
         adjacency: the matrix.
-        labels: N class numbers, −1 or NaN where unknown.
+        labels: N class numbers, −1 or NaN where unknown; if numbers are left out, those in use become class names.
         **parts: `attributes` (N × F), `split` and whatever else `Graph` takes.
 
     >>> from_scipy([[0, 1, 0], [1, 0, 1], [0, 1, 0]], labels=[0, 0, 1]).edges
@@ -67,7 +71,10 @@ def from_scipy(adjacency: Any, *, labels: ArrayLike | None = None, **parts: Any)
            [1, 2]])
     """
     num_nodes, edges = adjacency_edges(adjacency, source="the adjacency")
-    return Graph(num_nodes, edges, labels=None if labels is None else whole_labels(labels), **parts)
+    parts["names"] = checked_names(parts.get("names"))
+    if labels is not None:
+        labels, parts["class_names"] = numbered_classes(labels, parts.get("class_names"))
+    return Graph(num_nodes, edges, labels=labels, **parts)
 
 
 def to_scipy(graph: Graph) -> dict[str, Any]:
@@ -87,15 +94,18 @@ def from_pyg(data: Data) -> Graph:
         weights = None if stored.get("edge_weight") is None else _numpy(stored["edge_weight"]).reshape(-1)
         edges = simple_edges(ends, num_nodes, source="the PyG data", both_ways=True, weights=weights)
         metadata = stored.get(METADATA) or {}
+        labels, class_names = None, checked_texts(metadata.get("class_names"), "class name")
+        if stored.get("y") is not None:
+            labels, class_names = numbered_classes(_numpy(stored["y"]), class_names)
         return Graph(
             num_nodes,
             edges,
             attributes=None if stored.get("x") is None else _attributes(stored["x"]),
-            labels=None if stored.get("y") is None else whole_labels(_numpy(stored["y"])),
+            labels=labels,
             split=_split(stored, num_nodes),
-            names=stored.get("node_names"),
-            class_names=metadata.get("class_names"),
-            attribute_names=metadata.get("attribute_names"),
+            names=checked_names(stored.get("node_names")),
+            class_names=class_names,
+            attribute_names=checked_texts(metadata.get("attribute_names"), "attribute name"),
             notes=metadata.get("notes", {}),
         )
 

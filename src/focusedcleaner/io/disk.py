@@ -1,4 +1,4 @@
-"""Files on disk: read without unpickling, written whole or not at all, with errors that name the file; checkpoints."""
+"""Files on disk: read without unpickling, with errors that name the file; checkpoints."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import hashlib
 import io
 import json
 import math
-import os
-import secrets
 import struct
 import sys
 import time
@@ -25,9 +23,15 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from focusedcleaner.errors import InputError
+from focusedcleaner.errors import prefix_errors as prefix_errors
+from focusedcleaner.io.transaction import write_files as write_files
 
 SIZE_LIMIT = 16 * 2**30
 """Most bytes that the arrays of one npz file may take."""
+UNSUSPICIOUS = 256 * 2**20
+"""Bytes that the arrays of an npz file of any size may take."""
+EXPANSION = 200
+"""Arrays beyond `UNSUSPICIOUS` may take this many times the size of their file; 42 real graphs take 1 to 18."""
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _BAD_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError)  # the last if encrypted or recursive
@@ -36,19 +40,6 @@ _DAMAGED = (*_BAD_ZIP, struct.error, tokenize.TokenError, SyntaxError, TypeError
 
 SAVE_EVERY = 20.0
 """Seconds between two checkpoints."""
-
-
-@contextmanager
-def prefix_errors(source: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn errors inside the block into an `InputError` that starts with the name of the source."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{os.fspath(source)}: {error}") from None
-    except OSError as error:
-        raise InputError(f"{os.fspath(source)}: {error.strerror or error}") from None
-    except MemoryError:
-        raise InputError(f"{os.fspath(source)}: needs more memory than there is") from None
 
 
 def checked_file(path: Path) -> Path:
@@ -74,39 +65,34 @@ def read_text(path: Path) -> str:
         raise InputError(f"is not UTF-8 text (byte {error.start:,})") from None
 
 
-def write_files(contents: Mapping[Path, bytes]) -> None:
-    """Write all files or none: each to a temporary file beside its target first, then renamed."""
-    temporary = {path: path.with_name(f".{path.name}.{secrets.token_hex(4)}.part") for path in contents}
-    try:
-        for path, content in contents.items():
-            with prefix_errors(path):
-                if path.is_dir():
-                    raise InputError("is a folder, not a file")
-                if not path.parent.is_dir():
-                    raise InputError(f"there is no folder {path.parent}")
-                temporary[path].write_bytes(content)
-        for path, part in temporary.items():
-            with prefix_errors(path):
-                os.replace(part, path)
-    finally:
-        for part in temporary.values():
-            if part.parent.is_dir():
-                part.unlink(missing_ok=True)
-
-
 class Archive:
-    """An npz file opened for reading: arrays by name, never unpickled, never larger than the file says."""
+    """An npz file opened for reading: arrays by name, never unpickled, never larger than the file can justify.
+
+    Opening reads the headers of all arrays and nothing else.
+    """
 
     def __init__(self, path: Path) -> None:
         checked_file(path)
         try:
             self._zip = zipfile.ZipFile(path)
         except _DAMAGED as error:
-            raise InputError(f"is not an npz file, or a damaged one: {_first_words(error)}") from None
-        self._members = {
-            info.filename.removesuffix(".npy"): info for info in self._zip.infolist() if info.filename.endswith(".npy")
-        }
-        self._bytes_left = SIZE_LIMIT
+            raise InputError(f"is not an npz file, or a damaged one: {first_words(error)}") from None
+        infos = [info for info in self._zip.infolist() if info.filename.endswith(".npy")]
+        self._members = {info.filename.removesuffix(".npy"): info for info in infos}
+        if len(self._members) < len(infos):
+            raise InputError("is damaged: two of its arrays have the same name")
+        self._headers = {name: self._header(name) for name in self._members}
+        self._check_size(path.stat().st_size)
+
+    def _check_size(self, file_size: int) -> None:
+        """Refuse a small file of huge arrays; every number counts as eight bytes, as in the matrices made of it."""
+        plain = (header for header in self._headers.values() if not header[1].hasobject)
+        size = sum(math.prod(shape) * max(dtype.itemsize, 8) for shape, dtype in plain)
+        if size > SIZE_LIMIT:
+            raise InputError(f"its arrays take more than {SIZE_LIMIT // 2**30} GB")
+        if size > max(UNSUSPICIOUS, EXPANSION * file_size):
+            expanded = f"its {file_size:,} bytes would expand to {size:,}"
+            raise InputError(f"{expanded}, which no graph does: if it is one, save it uncompressed (numpy.savez)")
 
     def __enter__(self) -> Self:
         return self
@@ -120,21 +106,19 @@ class Archive:
 
     def is_pickled(self, name: str) -> bool:
         """Whether an array holds Python objects, which only unpickling could read."""
-        return self._header(name)[1].hasobject
+        return self._headers[name][1].hasobject
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of an array, by its header."""
+        if name not in self._members:
+            raise InputError(f"lacks the array {name}")
+        if self.is_pickled(name):
+            raise InputError(f"the array {name} is pickled and is not loaded: unpickling could run code")
+        return self._headers[name][0]
 
     def read(self, name: str) -> NDArray[Any]:
         """Read an array."""
-        if name not in self._members:
-            raise InputError(f"lacks the array {name}")
-        shape, dtype = self._header(name)
-        if dtype.hasobject:
-            raise InputError(f"the array {name} is pickled and is not loaded: unpickling could run code")
-        info = self._members[name]
-        if math.prod(shape) * dtype.itemsize > info.file_size:
-            raise InputError(f"the array {name} is damaged: it is shorter than it says")
-        self._bytes_left -= info.file_size
-        if self._bytes_left < 0:
-            raise InputError(f"its arrays take more than {SIZE_LIMIT // 2**30} GB")
+        self.shape(name)  # refuses what can't be read
         with self._opened(name) as stream:
             array = npy.read_array(stream, allow_pickle=False)
         if not _is_valid_text(array):
@@ -150,6 +134,8 @@ class Archive:
             shape, _, dtype = read_header(stream)
         if min(shape, default=0) < 0:
             raise InputError(f"the array {name} is damaged: its shape is {shape}")
+        if not dtype.hasobject and math.prod(shape) * dtype.itemsize > self._members[name].file_size:
+            raise InputError(f"the array {name} is damaged: it is shorter than it says")
         return shape, dtype
 
     @contextmanager
@@ -159,7 +145,7 @@ class Archive:
                 warnings.simplefilter("ignore", UserWarning)  # numpy's, about files of Python 2
                 yield stream  # type: ignore[misc]
         except _DAMAGED as error:
-            raise InputError(f"the array {name} is damaged: {_first_words(error)}") from None
+            raise InputError(f"the array {name} is damaged: {first_words(error)}") from None
 
 
 def _is_valid_text(array: NDArray[Any]) -> bool:
@@ -170,7 +156,7 @@ def _is_valid_text(array: NDArray[Any]) -> bool:
     return bool(codes.max() <= sys.maxunicode)
 
 
-def _first_words(error: BaseException) -> str:
+def first_words(error: BaseException) -> str:
     """The beginning of a library's message, on one line: the rest may quote the file."""
     line = " ".join(str(error).split()).strip("'\"")
     return (line if len(line) <= 100 else f"{line[:100]} …") or type(error).__name__

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import warnings
+from collections import Counter
 from collections.abc import Hashable
 from itertools import chain
 from numbers import Real
@@ -15,17 +16,20 @@ from xml.parsers import expat
 import numpy as np
 import scipy.sparse as sp
 
-from focusedcleaner.errors import InputError
+from focusedcleaner.errors import InputError, InputWarning
+from focusedcleaner.formatting import count
 from focusedcleaner.graph import UNKNOWN, Graph, IntArray
 from focusedcleaner.io import node_text
-from focusedcleaner.io.disk import checked_file, prefix_errors, write_files
-from focusedcleaner.io.simplify import simple_edges, whole_labels
+from focusedcleaner.io.disk import checked_file, first_words, prefix_errors
+from focusedcleaner.io.simplify import numbered_classes, simple_edges
 
 if TYPE_CHECKING:
     import networkx as nx
 
 METADATA = "focusedcleaner"
 """The graph attribute for what NetworkX and PyG have no place for."""
+DEEPEST = 100
+"""Most elements of a GraphML file inside each other."""
 
 
 def from_networkx(graph: nx.Graph) -> Graph:
@@ -74,7 +78,7 @@ def load_graphml(path: Path) -> Graph:
     """Read a GraphML file; its node data are read as `from_networkx` does."""
     with prefix_errors(path):
         content = checked_file(path).read_bytes()
-        _refuse_doctype(content)
+        _check_structure(content, source=str(path))
         graph = _parse_graphml(content)
         if isinstance(metadata := graph.graph.get(METADATA), str):
             try:
@@ -84,36 +88,87 @@ def load_graphml(path: Path) -> Graph:
         return _converted(graph, names=node_text.parse_ids([str(node) for node in graph]), source=str(path))
 
 
-def save_graphml(graph: Graph, path: Path) -> None:
-    """Write a GraphML file. Ids are text in it; they are read as integers if all of them are."""
+def graphml_files(graph: Graph, path: Path) -> dict[Path, bytes]:
+    """The content of a GraphML file. Ids are text in it; they are read as integers if all of them are."""
     import networkx as nx
 
     with prefix_errors(path):
-        node_text.checked_texts(graph.class_names or (), "class name")
-        node_text.checked_texts(graph.attribute_names or (), "attribute name")
+        node_text.check_table_texts(graph)
         texts = node_text.id_texts(graph)
         result = to_networkx(graph)
         result = nx.relabel_nodes(result, dict(zip(result, texts, strict=True)))
         result.graph[METADATA] = json.dumps(result.graph[METADATA], sort_keys=True)
         buffer = io.BytesIO()
         nx.write_graphml_xml(result, buffer)
-    write_files({path: buffer.getvalue()})
+        return {path: buffer.getvalue()}
 
 
-def _refuse_doctype(content: bytes) -> None:
-    """Refuse a document type declaration, with which a small file can expand without end."""
-
-    def refuse(*declaration: object) -> None:
-        raise InputError("has a DOCTYPE, which GraphML does not need and which is not safe to read")
-
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = refuse
+def _check_structure(content: bytes, *, source: str) -> None:
+    """Refuse what NetworkX would drop, invent or expand without a word; an `InputWarning` counts ports."""
+    parser = expat.ParserCreate(namespace_separator=" ")
+    structure = _Structure()
+    parser.StartDoctypeDeclHandler = structure.refuse_doctype
+    parser.StartElementHandler, parser.EndElementHandler = structure.start, structure.end
     try:
         parser.Parse(content, True)
     except InputError:
         raise
     except (expat.ExpatError, LookupError, ValueError) as error:
-        raise InputError(f"is not XML: {error}") from None
+        raise InputError(f"is not XML: {first_words(error)}") from None
+    structure.check_ends()
+    if structure.ports:
+        ignored = f"{count(structure.ports, 'port')} ignored: edges join whole nodes"
+        warnings.warn(f"{source}: {ignored}", InputWarning, stacklevel=2)
+
+
+class _Structure:
+    """The elements of a GraphML file as they are parsed: the open ones, the nodes, and the ends of edges."""
+
+    def __init__(self) -> None:
+        self.open: list[str] = []
+        self.nodes: set[str] = set()
+        self.ends: dict[str, None] = {}
+        self.ports = 0
+
+    def refuse_doctype(self, *declaration: object) -> None:
+        """Refuse a document type, with which a small file can expand without end."""
+        raise InputError("has a DOCTYPE, which GraphML does not need and which is not safe to read")
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        tag = name.rpartition(" ")[2]
+        if len(self.open) >= DEEPEST:
+            raise InputError(f"its elements are nested more than {DEEPEST} deep")
+        if "data" not in self.open:
+            self._check(tag, attributes)
+        self.open.append(tag)
+
+    def end(self, name: str) -> None:
+        self.open.pop()
+
+    def _check(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag == "graph" and "graph" in self.open:
+            raise InputError("a graph holds another one: nested graphs are not supported")
+        if tag == "hyperedge":
+            raise InputError("has hyperedges, which are not supported")
+        self.ports += tag == "port"
+        if tag == "node":
+            node = attributes.get("id")
+            if not node:
+                raise InputError("a node has no id")
+            if node in self.nodes:
+                raise InputError(f"node {node_text.shortened(node)} comes twice")
+            self.nodes.add(node)
+        if tag == "edge":
+            ends = [attributes.get(end) for end in ("source", "target")]
+            if not all(ends):
+                raise InputError(f"an edge has no {'target' if ends[0] else 'source'}")
+            self.ends |= dict.fromkeys(filter(None, ends))
+
+    def check_ends(self) -> None:
+        """Refuse edges to nodes that the file does not declare."""
+        unknown = [end for end in self.ends if end not in self.nodes]
+        if unknown:
+            raise InputError(f"an edge names node {node_text.shortened(unknown[0])}, which the file does not declare")
 
 
 def _parse_graphml(content: bytes) -> nx.MultiGraph:
@@ -125,7 +180,7 @@ def _parse_graphml(content: bytes) -> nx.MultiGraph:
             warnings.simplefilter("ignore")  # about keys without a type and ports, which do not matter here
             graphs = list(reader(path=io.BytesIO(content)))
     except (nx.NetworkXError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise InputError(f"is not GraphML that can be read: {error}") from None
+        raise InputError(f"is not GraphML that can be read: {first_words(error)}") from None
     if len(graphs) != 1:
         raise InputError(f"has {len(graphs)} graphs where one is needed")
     return graphs[0]
@@ -147,16 +202,16 @@ def _converted(graph: nx.Graph, *, names: tuple[Hashable, ...] | None, source: s
     nodes = [{**defaults, **data} for _, data in graph.nodes(data=True)]
     labels, class_names = _labels(nodes, metadata)
     words = [str(data.get("split") or "") for data in nodes]
-    attributes, attribute_names = _attributes(nodes, metadata)
+    attributes, attribute_names = _attributes(nodes, metadata, source)
     return Graph(
         len(number),
         edges,
         attributes=attributes,
         labels=labels,
         split=node_text.parse_split(words) if metadata.get("split") or any(words) else None,
-        names=names,
-        class_names=class_names,
-        attribute_names=attribute_names,
+        names=node_text.checked_names(names),
+        class_names=node_text.checked_texts(class_names, "class name"),
+        attribute_names=node_text.checked_texts(attribute_names, "attribute name"),
         notes=metadata.get("notes", {}),
     )
 
@@ -182,17 +237,26 @@ def _labels(nodes: list[dict[str, Any]], metadata: dict[str, Any]) -> tuple[IntA
             raise InputError(f"the label {error.args[0]!r} is not among the class names") from None
         return (numbers if metadata.get("labels") else None), tuple(metadata["class_names"])
     if metadata.get("labels") and all(label is None or isinstance(label, int) for label in labels):
-        return whole_labels([UNKNOWN if label is None else label for label in labels]), None
+        return numbered_classes([UNKNOWN if label is None else label for label in labels])
     words = ["" if label is None or label != label else label for label in labels]
     words = [int(word) if isinstance(word, float) and word.is_integer() else word for word in words]
     return node_text.parse_labels(words) if any(word != "" for word in words) else (None, None)
 
 
 def _attributes(
-    nodes: list[dict[str, Any]], metadata: dict[str, Any]
+    nodes: list[dict[str, Any]], metadata: dict[str, Any], source: str
 ) -> tuple[sp.csr_array | None, tuple[str, ...] | None]:
-    """N × F attributes and their names: all node data that are numbers on every node that has them."""
-    other = {key for data in nodes for key, value in data.items() if not isinstance(value, Real)} | node_text.RESERVED
+    """N × F attributes and their names: all node data that are numbers on every node that has them.
+
+    An `InputWarning` names data that are numbers on some nodes only.
+    """
+    other = Counter(key for data in nodes for key, value in data.items() if not isinstance(value, Real))
+    for key in dict.fromkeys(key for data in nodes for key in data if key in other and key not in node_text.RESERVED):
+        if numbers := sum(isinstance(data.get(key), Real) for data in nodes):
+            mixed = f"is a number on {count(numbers, 'node')} and something else on {other[key]:,}"
+            what = f"the node data {node_text.shortened(key)} {mixed}, so it is no attribute"
+            warnings.warn(f"{source}: {what}", InputWarning, stacklevel=2)
+    other.update(node_text.RESERVED)
     keys = [key for key in dict.fromkeys(chain(metadata.get("attributes") or (), *nodes)) if key not in other]
     if not keys and metadata.get("attributes") is None:
         return None, None

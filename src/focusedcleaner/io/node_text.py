@@ -1,9 +1,10 @@
-"""Node ids, labels and splits as text, for tables and GraphML."""
+"""Node ids, labels and splits as text; the one place that says which names a file can hold."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,14 +14,17 @@ from focusedcleaner.graph import PARTS, UNKNOWN, Graph, IntArray, Split
 RESERVED = frozenset({"id", "label", "split"})
 """Columns of a node table that are not attributes."""
 
+LONGEST_NAME = 1_000
+"""Most characters of a node, class or attribute name."""
+
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,300}")
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
 
 def parse_labels(words: Sequence[object]) -> tuple[IntArray, tuple[str, ...] | None]:
     """N labels and the class names from N words; an empty word is unknown.
 
-    Whole numbers below N are class numbers; any other words are class names, numbered in sorted order.
+    The numbers 0 … C−1, all in use, are class numbers; any other words are class names, numbered in sorted order.
 
     >>> parse_labels(["spam", "", "ham"])
     (array([ 1, -1,  0]), ('ham', 'spam'))
@@ -31,7 +35,7 @@ def parse_labels(words: Sequence[object]) -> tuple[IntArray, tuple[str, ...] | N
     distinct = set(texts) - {""}
     if all(map(_INTEGER.fullmatch, distinct)):
         numbers = sorted({int(text) for text in distinct} - {UNKNOWN})
-        if not numbers or (numbers[0] >= 0 and numbers[-1] < len(texts)):
+        if numbers == list(range(len(numbers))):
             return np.array([int(text or UNKNOWN) for text in texts], dtype=np.int64), None
         names = [str(number) for number in numbers]
     else:
@@ -73,27 +77,74 @@ def all_integers(texts: Iterable[str]) -> bool:
     return all(map(_INTEGER.fullmatch, texts))
 
 
-def id_texts(graph: Graph) -> list[str]:
-    """N node ids as text that `parse_ids` and any table or XML file can hold."""
-    texts = [id_text(graph.name(node)) for node in range(graph.num_nodes)]
+def checked_names(names: Sequence[Hashable] | None) -> tuple[Hashable, ...] | None:
+    """Node names as they are, if files of results can return them: printable, not too long, and distinct as text.
+
+    >>> checked_names((1, "1"))
+    Traceback (most recent call last):
+    focusedcleaner.errors.InputError: two nodes are called '1' when written as text: give each its own name
+    """
+    if names is None:
+        return None
+    for number, name in enumerate(names):
+        if isinstance(name, str) and (problem := name_problem(name)):
+            raise InputError(f"node {number} is called {shortened(name)}: {problem}")
+    texts = [str(name) for name in names]
     if len(set(texts)) < len(texts):
-        raise InputError("two nodes have the same name when written as text")
-    return checked_texts(texts, "node name")
+        repeated = next(one for one, other in pairwise(sorted(texts)) if one == other)
+        raise InputError(f"two nodes are called {shortened(repeated)} when written as text: give each its own name")
+    return tuple(names)
 
 
-def id_text(name: Hashable) -> str:
-    """One node id as text; only strings and integers can be written to a file."""
-    if isinstance(name, bool) or not isinstance(name, str | int | np.integer):
-        raise InputError(f"the node name {name!r} can't be written: names must be text or whole numbers")
-    return str(name)
+def checked_texts(texts: Sequence[str] | None, what: str) -> tuple[str, ...] | None:
+    """Class or attribute names as they are, if files of results can return them."""
+    for text in texts or ():
+        if problem := name_problem(text):
+            raise InputError(f"the {what} {shortened(text)} can't be used: {problem}")
+    return None if texts is None else tuple(texts)
 
 
-def checked_texts(texts: Sequence[str], what: str) -> list[str]:
-    """The texts themselves, if a table or an XML file would return them unchanged."""
+def name_problem(text: object) -> str:
+    """Why a file of results could not return a name; empty if it could.
+
+    >>> name_problem("a\\0"), name_problem("ann")
+    ('a name must not hold control characters', '')
+    """
+    if not isinstance(text, str):
+        return "a name must be text"
+    if len(text) > LONGEST_NAME:
+        return f"a name has at most {LONGEST_NAME:,} characters, not {len(text):,}"
+    return "a name must not hold control characters" if _UNPRINTABLE.search(text) else ""
+
+
+def shortened(text: object) -> str:
+    """The beginning of a text, quoted."""
+    return repr(text) if len(str(text)) <= 60 else f"{str(text)[:60]!r}…"
+
+
+def id_texts(graph: Graph) -> list[str]:
+    """N node ids as text; only strings and integers can be written to a file."""
+    names = checked_names(graph.names) or range(graph.num_nodes)
+    for name in names:
+        if isinstance(name, bool) or not isinstance(name, str | int | np.integer):
+            problem = "can't be written: names must be text or whole numbers"
+            raise InputError(f"the node name {shortened(name)} {problem}")
+    return [str(name) for name in names]
+
+
+def check_plain(texts: Iterable[str], what: str) -> None:
+    """Refuse texts that a table or an XML file would not return: empty ones, and those with blanks around them."""
     for text in texts:
-        if not isinstance(text, str) or not text or text != text.strip() or _UNPRINTABLE.search(text):
-            raise InputError(f"the {what} {text!r} can't be written: it is empty or has stray spaces or characters")
-    return list(texts)
+        if not text or text != text.strip():
+            raise InputError(f"the {what} {text!r} can't be written: it is empty or has stray spaces")
+
+
+def check_table_texts(graph: Graph) -> None:
+    """Refuse a graph with a name that a table or a GraphML file would not return."""
+    check_plain(id_texts(graph), "node name")
+    for texts, what in ((class_words(graph), "class name"), (attribute_keys(graph), "attribute name")):
+        checked_texts(texts, what)
+        check_plain(texts, what)
 
 
 def class_words(graph: Graph) -> list[str]:

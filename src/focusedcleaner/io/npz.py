@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Hashable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -14,37 +15,71 @@ from numpy.typing import NDArray
 
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import PARTS, Graph, Split, check_range
-from focusedcleaner.io.disk import Archive, npz_bytes, prefix_errors, write_files
-from focusedcleaner.io.node_text import id_text
-from focusedcleaner.io.simplify import adjacency_edges, narrowed, whole_labels
+from focusedcleaner.io.disk import Archive, npz_bytes, prefix_errors
+from focusedcleaner.io.node_text import checked_names, checked_texts, id_texts
+from focusedcleaner.io.simplify import adjacency_edges, narrowed, numbered_classes, whole_labels
 
 _CSR_PARTS = ("data", "indices", "indptr")
 _SPLIT = tuple(f"idx_{part}" for part in PARTS)
+_PER_NODE = {
+    "labels": "labels",
+    "node_names": "node names",
+    "attr_matrix": "rows of attributes",
+    "attr_indptr": "rows of attributes",
+    "attr_matrix.indptr": "rows of attributes",
+    **{name: f"nodes in {name}" for name in _SPLIT},
+}
+"""The arrays with at most one entry for each node, and what they list."""
 _LARGEST_SIDE = 2**31 - 1
+_SPARE_COLUMNS = 2**20
+"""A matrix may have so many columns more than entries; scikit-learn's HashingVectorizer makes 2**20."""
 
 
-def load_npz(path: Path) -> Graph:
-    """Read a graph; arrays that are not needed are ignored, pickled or not."""
+def load_npz(path: Path, *, renumber: bool = True) -> Graph:
+    """Read a graph; arrays that are not needed are ignored, pickled or not.
+
+    Args:
+        path: the file.
+        renumber: whether class numbers are made 0 … C−1; a file of results keeps those that it was written with.
+    """
     with prefix_errors(path), Archive(path) as archive:
+        _check_lengths(archive)
         adjacency = _read_matrix(archive, "adj", "adjacency")
         if adjacency is None:
             raise InputError("is not a graph file: it lacks adj_data, adj_indices, adj_indptr")
         num_nodes, edges = adjacency_edges(adjacency, source=str(path))
+        labels, class_names = None, checked_texts(_texts(archive, "class_names"), "class name")
+        if "labels" in archive:
+            labels = whole_labels(archive.read("labels"))
+            if renumber:
+                labels, class_names = numbered_classes(labels, class_names)
         return Graph(
             num_nodes,
             edges,
             attributes=_attributes(archive),
-            labels=whole_labels(archive.read("labels")) if "labels" in archive else None,
+            labels=labels,
             split=Split(*map(archive.read, _SPLIT)) if any(name in archive for name in _SPLIT) else None,
-            names=_node_names(archive),
-            class_names=_texts(archive, "class_names"),
-            attribute_names=_texts(archive, "attribute_names"),
+            names=checked_names(_node_names(archive)),
+            class_names=class_names,
+            attribute_names=checked_texts(_texts(archive, "attribute_names"), "attribute name"),
             notes=_notes(archive),
         )
 
 
-def save_npz(graph: Graph, path: Path) -> None:
-    """Write a graph; the same graph gives the same bytes, and `load_npz` returns an equal graph."""
+def _check_lengths(archive: Archive) -> None:
+    """Refuse arrays whose lengths do not fit the number of nodes, by their headers."""
+    starts = next((name for name in ("adj_indptr", "adj_matrix.indptr") if name in archive), None)
+    num_nodes = math.prod(archive.shape(starts)) - 1 if starts is not None else 0
+    for name, what in _PER_NODE.items():
+        if num_nodes < 1 or name not in archive or archive.is_pickled(name):
+            continue
+        length = math.prod(archive.shape(name)[:1]) - name.endswith("indptr")
+        if length > num_nodes or (length < num_nodes and name not in _SPLIT):
+            raise InputError(f"there are {length:,} {what} for {num_nodes:,} nodes")
+
+
+def npz_files(graph: Graph, path: Path) -> dict[Path, bytes]:
+    """The content of a graph file; the same graph gives the same bytes, and `load_npz` returns an equal graph."""
     with prefix_errors(path):
         arrays = _csr_arrays(graph.adjacency().astype(np.float32), "adj")
         if graph.attributes is not None:
@@ -54,15 +89,15 @@ def save_npz(graph: Graph, path: Path) -> None:
         if graph.split is not None:
             arrays |= zip(_SPLIT, graph.split.parts, strict=True)
         if graph.names is not None:
-            arrays["node_names"] = _text_array([id_text(name) for name in graph.names], "node name")
+            arrays["node_names"] = _text_array(id_texts(graph))
             arrays["node_names_whole"] = np.array([not isinstance(name, str) for name in graph.names])
         for part, names in (("class_names", graph.class_names), ("attribute_names", graph.attribute_names)):
             if names is not None:
-                arrays[part] = _text_array(names, part.removesuffix("s").replace("_", " "))
+                checked_texts(names, part.removesuffix("s").replace("_", " "))
+                arrays[part] = _text_array(names)
         if graph.notes:
             arrays["notes"] = np.array(json.dumps(dict(graph.notes), sort_keys=True))
-        content = npz_bytes(arrays)
-    write_files({path: content})
+        return {path: npz_bytes(arrays)}
 
 
 def load_adjacency(path: str | PathLike[str]) -> sp.csr_array:
@@ -82,48 +117,67 @@ def _read_matrix(archive: Archive, prefix: str, what: str) -> sp.csr_array | Non
     """Read the CSR matrix under ``PREFIX_data`` or ``PREFIX_matrix.data`` and so on, if there is one."""
     for stem in (f"{prefix}_", f"{prefix}_matrix."):
         if any(f"{stem}{part}" in archive for part in (*_CSR_PARTS, "shape")):
-            return _read_csr(archive, stem, _checked_shape(archive.read(f"{stem}shape"), what), what)
+            return _read_csr(archive, stem, _read_shape(archive, f"{stem}shape", what), what)
     return None
 
 
 def _read_scipy(archive: Archive) -> sp.csr_array | sp.coo_array:
     name = archive.read("format")[()]
     form = name.decode("ascii", "replace") if isinstance(name, bytes) else str(name)
-    shape = _checked_shape(archive.read("shape"), "matrix")
+    shape = _read_shape(archive, "shape", "matrix")
     if form == "csr":
         return _read_csr(archive, "", shape, "matrix")
     if form == "csc":
         return _read_csr(archive, "", shape[::-1], "matrix").T
     if form != "coo":
         raise InputError(f"a scipy.sparse matrix of format {form!r} is not supported: save it as csr")
-    data, row, col = (archive.read(part) for part in ("data", "row", "col"))
-    fits = data.ndim == 1 and data.shape == row.shape == col.shape
-    if not fits or row.dtype.kind not in "iu" or col.dtype.kind not in "iu":
+    lengths = {archive.shape(part) for part in ("data", "row", "col")}
+    fits = len(lengths) == 1 and len(lengths.pop()) == 1
+    data, row, col = (archive.read(part) for part in ("data", "row", "col")) if fits else [np.empty(0)] * 3
+    if row.dtype.kind not in "iu" or col.dtype.kind not in "iu":
         raise InputError("the matrix's data, row and col must be flat arrays of one length")
     positions = (row.astype(np.int64), col.astype(np.int64))
     for position, size, what in zip(positions, shape, ("row", "column"), strict=True):
+        _check_side(size, 3 * len(data), "matrix", what)
         check_range(position, size, "the matrix", what)
     return sp.coo_array((data, positions), shape=shape)
 
 
-def _checked_shape(shape: NDArray[Any], what: str) -> tuple[int, int]:
-    if shape.shape != (2,) or shape.dtype.kind not in "iu" or (shape < 0).any() or (shape > _LARGEST_SIDE).any():
+def _read_shape(archive: Archive, name: str, what: str) -> tuple[int, int]:
+    shape = archive.read(name) if archive.shape(name) == (2,) else np.empty(0)
+    if shape.dtype.kind not in "iu" or (shape < 0).any() or (shape > _LARGEST_SIDE).any():
         raise InputError(f"the {what}'s shape must be two whole numbers from 0 to {_LARGEST_SIDE:,}")
     return int(shape[0]), int(shape[1])
 
 
 def _read_csr(archive: Archive, stem: str, shape: tuple[int, int], what: str) -> sp.csr_array:
     """Build a matrix from its CSR parts after checking that they fit, which scipy's compiled code does not."""
+    lengths = [_flat_length(archive, f"{stem}{part}", what) for part in _CSR_PARTS]
+    if lengths[0] != lengths[1] or lengths[2] != shape[0] + 1:
+        raise InputError(f"the {what}'s indptr does not fit its shape and its {lengths[1]:,} indices")
+    _check_side(shape[1], sum(lengths), what, "column")
     data, indices, indptr = (archive.read(f"{stem}{part}") for part in _CSR_PARTS)
     for part, name, kinds in ((data, "data", "biuf"), (indices, "indices", "iu"), (indptr, "indptr", "iu")):
-        if part.ndim != 1 or part.dtype.kind not in kinds:
-            raise InputError(f"the {what}'s {name} must be a flat array of numbers, not {part.dtype} {part.shape}")
+        if part.dtype.kind not in kinds:
+            raise InputError(f"the {what}'s {name} must be a flat array of numbers, not {part.dtype}")
     starts, columns = indptr.astype(np.int64), indices.astype(np.int64)
-    fits = len(starts) == shape[0] + 1 and starts[0] == 0 and starts[-1] == len(columns) == len(data)
-    if not fits or (np.diff(starts) < 0).any():
+    if starts[0] != 0 or starts[-1] != len(columns) or (np.diff(starts) < 0).any():
         raise InputError(f"the {what}'s indptr does not fit its shape and its {len(columns):,} indices")
     check_range(columns, shape[1], f"the {what}", "column")
     return sp.csr_array((data.astype(np.float64), columns, starts), shape=shape)
+
+
+def _flat_length(archive: Archive, name: str, what: str) -> int:
+    shape = archive.shape(name)
+    if len(shape) != 1:
+        raise InputError(f"the {what}'s {name} must be a flat array of numbers, not of shape {shape}")
+    return shape[0]
+
+
+def _check_side(size: int, entries: int, what: str, side: str) -> None:
+    """Refuse a side that only the shape tells of, and that needs more memory than all entries."""
+    if size > entries + _SPARE_COLUMNS:
+        raise InputError(f"the {what} claims {size:,} {side}s for {entries:,} numbers: leave out the empty ones")
 
 
 def _csr_arrays(matrix: sp.csr_array, prefix: str) -> dict[str, NDArray[Any]]:
@@ -181,8 +235,5 @@ def _notes(archive: Archive) -> dict[str, str]:
     return notes
 
 
-def _text_array(texts: Sequence[str], what: str) -> NDArray[np.str_]:
-    for text in texts:
-        if not isinstance(text, str) or text.endswith("\0"):  # numpy pads text with NULs and strips them
-            raise InputError(f"the {what} {text!r} can't be written")
+def _text_array(texts: Sequence[str]) -> NDArray[np.str_]:
     return np.array(texts, dtype=np.str_) if len(texts) else np.empty(0, dtype="<U1")

@@ -110,6 +110,30 @@ def adjacency_edges(matrix: Any, *, source: str) -> tuple[int, IntArray]:
     return int(entries.shape[0]), edges
 
 
+def numbered_classes(
+    values: ArrayLike, class_names: Sequence[str] | None = None
+) -> tuple[IntArray, tuple[str, ...] | None]:
+    """Convert N class numbers to labels 0 … C−1; where numbers are left out, those in use become the class names.
+
+    Args:
+        values: N or N × 1 whole numbers; −1 and NaN are unknown.
+        class_names: the names, if the classes have any: the numbers then stay as they are.
+
+    >>> numbered_classes([2.0, float("nan"), 0.0])
+    (array([ 1, -1,  0]), ('0', '2'))
+    >>> numbered_classes([1, -1, 0])
+    (array([ 1, -1,  0]), None)
+    """
+    labels = whole_labels(values)
+    if class_names is not None:
+        return labels, tuple(class_names)
+    used = np.unique(labels[labels != UNKNOWN])
+    if not len(used) or used[0] < 0 or used[-1] == len(used) - 1:  # Graph refuses negative numbers
+        return labels, None
+    compact = np.where(labels == UNKNOWN, UNKNOWN, np.searchsorted(used, labels))
+    return compact, tuple(map(str, used.tolist()))
+
+
 def whole_labels(values: ArrayLike) -> IntArray:
     """Convert an array of N or N × 1 class numbers to integers; NaN becomes unknown.
 
@@ -126,6 +150,8 @@ def whole_labels(values: ArrayLike) -> IntArray:
         broken = ~(np.abs(array) < 2.0**53) | (array != np.floor(array))
         if broken.any():
             raise InputError(f"label {array[broken][0]:g} is not a whole number")
+    if array.dtype.kind == "u" and array.max(initial=0) >= 2**63:
+        raise InputError(f"label {array.max()} is too large: class numbers are below 2**63")
     return array.astype(np.int64)
 
 

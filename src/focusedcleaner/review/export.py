@@ -17,6 +17,7 @@ import numpy as np
 
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import IntArray
+from focusedcleaner.io.spreadsheet import escape
 from focusedcleaner.review.store import Store
 
 COLUMNS = ("rank", "u", "v", "score", "verdict", "planted_by", "genuine_by", "unsure_by", "notes")
@@ -37,21 +38,6 @@ def export(store: Store, kind: str) -> Iterator[str]:
     if kind not in KINDS:
         raise InputError(f"decisions are exported as {' or '.join(KINDS)}, not as {kind!r}")
     return _csv(store) if kind == "csv" else _json(store)
-
-
-def safe_cell(text: str) -> str:
-    """Put an apostrophe before text that a spreadsheet would take for a formula; numbers stay as they are.
-
-    >>> safe_cell("=HYPERLINK(1)"), safe_cell("-5"), safe_cell("ann")
-    ("'=HYPERLINK(1)", '-5', 'ann')
-    """
-    if not text.lstrip().startswith(("=", "+", "-", "@", "\t", "\r")) and not text.startswith(("\t", "\r", "\n")):
-        return text
-    try:
-        float(text)
-    except ValueError:
-        return f"'{text}"
-    return text
 
 
 def _batches(store: Store) -> Iterator[list[dict[str, Any]]]:
@@ -81,7 +67,7 @@ def _csv(store: Store) -> Iterator[str]:
                 for verdict in ("planted", "genuine", "unsure")
             ]
             notes = "\n".join(f"{one['reviewer']}: {one['note']}" for one in decisions if one["note"])
-            u, v, *rest = (safe_cell(text) for text in (edge["u"], edge["v"], *reviewers, notes))
+            u, v, *rest = (escape(text) for text in (edge["u"], edge["v"], *reviewers, notes))
             writer.writerow((edge["rank"], u, v, f"{edge['score']:.9g}", edge["verdict"], *rest))
         yield buffer.getvalue()
 
@@ -147,4 +133,6 @@ def select_edges(
 
 
 def _ranks(store: Store, table: str, condition: str, *parameters: object) -> IntArray:
-    return np.array(store.rows(f"SELECT rank FROM {table} WHERE {condition}", parameters), dtype=np.int64).reshape(-1)
+    # From the table itself, which is checked when a store is opened; its indexes are not.
+    query = f"SELECT rank FROM {table} NOT INDEXED WHERE {condition} ORDER BY rank"
+    return np.array(store.rows(query, parameters), dtype=np.int64).reshape(-1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from typing import Any
@@ -12,7 +11,7 @@ from focusedcleaner.formatting import class_name
 from focusedcleaner.review import ranking, view
 from focusedcleaner.review.edge_details import EdgeDetails
 from focusedcleaner.review.ranking import ReviewerAgreement
-from focusedcleaner.review.store import Store
+from focusedcleaner.review.store import Status, Store
 from focusedcleaner.review.view import View
 
 PAGE_SIZE = 12
@@ -32,14 +31,20 @@ class Review:
             (f"{low}-{high}", f"{class_name(edges.graph, low)} – {class_name(edges.graph, high)}", count)
             for low, high, count in view.class_pairs(store)[:_MOST_PAIRS]
         ]
-        self._agreement: tuple[int, ReviewerAgreement] | None = None
+        self._progress: tuple[int, tuple[ReviewerAgreement, dict[Status, int], dict[str, int]]] | None = None
+        ranking.last_change(store)  # a damaged one is refused before the page is served
 
-    def agreement(self) -> ReviewerAgreement:
-        """Return the reviewers' agreement with the ranking; it is recomputed only after a new event."""
+    def progress(self) -> tuple[ReviewerAgreement, dict[Status, int], dict[str, int]]:
+        """Return the reviewers' agreement with the ranking, the number of edges of each status and that of each
+        reviewer's verdicts; they are recomputed only after a new event."""
         last = self.store.last_event()
-        if self._agreement is None or self._agreement[0] != last:
-            self._agreement = last, ranking.reviewer_agreement(self.store.judged(), self.total)
-        return self._agreement[1]
+        if self._progress is None or self._progress[0] != last:
+            judged = self.store.judged()
+            counts: dict[Status, int] = {status: len(ranks) for status, ranks in judged.items()}
+            counts["open"] = self.total - sum(counts.values())
+            agreement = ranking.reviewer_agreement(judged, self.total)
+            self._progress = last, (agreement, counts, self.store.reviewers())
+        return self._progress[1]
 
     def page(
         self,
@@ -81,17 +86,17 @@ class Review:
                 "previous": view.preceding(self.store, asked, edge),
                 "next": view.following(self.store, asked, edge),
             }
-        agreement, change, counts = self.agreement(), self.store.reranking(), self.store.counts()
+        agreement, counts, reviewers = self.progress()
         return {
             "view": asked,
             "reviewer": reviewer,
-            "reviewers": self.store.reviewers(),
+            "reviewers": reviewers,
             "counts": counts,
             "total": self.total,
             "judged": self.total - counts["open"],
             "agreement": agreement,
             "auc": "–" if math.isnan(agreement.auc) else f"{agreement.auc:.2f}",
-            "change": None if change is None else json.loads(change),
+            "change": ranking.last_change(self.store),
             "pairs": self._pairs,
             "listing": {
                 "lines": [(line, self.edges.why(line.rank)) for line in lines],

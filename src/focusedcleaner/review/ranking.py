@@ -156,6 +156,23 @@ def rerank(store: Store, run: Run) -> None:
     store.reorder([(place, rank) for place, rank in enumerate(ranks.tolist(), 1)], json.dumps(change))
 
 
+def last_change(store: Store) -> dict[str, Any] | None:
+    """Return how the last re-ranking changed the order, as `reorder` describes it; None for the original order."""
+    saved = store.reranking()
+    if saved is None:
+        return None
+    try:
+        change = json.loads(saved)
+        for kind, names in ((int, ("planted", "genuine", "up", "down", "kept")), (float, ("weight", "tau"))):
+            change.update({name: kind(change[name]) for name in names})
+        for name in ("risen", "fallen"):
+            change[name] = [{key: int(mover[key]) for key in ("rank", "place", "before")} for mover in change[name]]
+        change["learnt"] = [(str(name), float(weight)) for name, weight in change["learnt"]]
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
+        raise store.error("is damaged (its re-ranking can't be read): restore it from a copy") from None
+    return dict(change)
+
+
 def restore_order(store: Store) -> None:
     """Save the method's order as the re-ranked one."""
     store.reorder([(rank, rank) for rank in range(1, store.size() + 1)], None)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
-import sqlite3
-import threading
-import webbrowser
 from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
@@ -21,10 +20,11 @@ from starlette.staticfiles import StaticFiles
 from focusedcleaner.errors import InputError
 from focusedcleaner.report.rendering import template_environment
 from focusedcleaner.review import ranking, view
+from focusedcleaner.review.browser import open_privately
 from focusedcleaner.review.export import export
-from focusedcleaner.review.guard import Guard
+from focusedcleaner.review.guard import SECRET, Guard
 from focusedcleaner.review.page import Review
-from focusedcleaner.review.store import LONGEST_NAME, LONGEST_NOTE, checked_reviewer
+from focusedcleaner.review.store import LONGEST_NAME, LONGEST_NOTE, StoreError, checked_reviewer
 from focusedcleaner.review.view import ORDERS, STATES, View
 
 HOST = "127.0.0.1"
@@ -32,12 +32,13 @@ COOKIE = "focusedcleaner-reviewer"
 _YEAR = 365 * 24 * 3600
 
 
-def application(review: Review, *, port: int, reviewer: str, title: str) -> Starlette:
+def application(review: Review, *, port: int, secret: str, reviewer: str, title: str) -> Starlette:
     """Return the page as an ASGI application.
 
     Args:
         review: the run under review.
         port: the server's port; requests for another host or port are refused.
+        secret: what the first request must bring along, in the address.
         reviewer: the reviewer's name until another one is entered.
         title: the name of the run.
     """
@@ -50,8 +51,8 @@ def application(review: Review, *, port: int, reviewer: str, title: str) -> Star
             Route("/export.{kind:str}", routes.export),
             Mount("/static", StaticFiles(packages=[("focusedcleaner.review", "static")])),
         ],
-        middleware=[Middleware(Guard, port=port)],
-        exception_handlers={InputError: routes.input_error, sqlite3.Error: _not_saved},
+        middleware=[Middleware(Guard, port=port, secret=secret)],
+        exception_handlers={InputError: routes.input_error, StoreError: _not_saved},
     )
 
 
@@ -163,12 +164,14 @@ def _whole_number(text: str | None) -> int | None:
 
 
 def _not_saved(request: Request, error: Exception) -> Response:
-    return PlainTextResponse(f"Nothing was saved: {error}\n", status_code=503)
+    return PlainTextResponse(f"Nothing was saved. {error}\n", status_code=503)
 
 
 def listen(port: int) -> socket.socket:
     """Return a listening socket that only this machine can reach; port 0 chooses a free port."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # asyncio turns Nagle's delay off (TCP_NODELAY) only where the protocol is named; with it, each answer on an open
+    # connection waits 40 ms for the browser's acknowledgement.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))
@@ -184,12 +187,13 @@ def serve(
 ) -> None:
     """Serve the page of `application` until Ctrl-C.
 
-    ``browser`` says whether to open one; ``ready`` is called with the address when the server accepts requests.
+    ``browser`` says whether to open one; ``ready`` is called with the address, which holds the secret, when the server
+    accepts requests.
     """
-    port = listener.getsockname()[1]
-    address = f"http://{HOST}:{port}/"
+    port, secret = listener.getsockname()[1], secrets.token_urlsafe(32)
+    address = f"http://{HOST}:{port}/?{SECRET}={secret}"
     config = uvicorn.Config(
-        application(review, port=port, reviewer=reviewer, title=title),
+        application(review, port=port, secret=secret, reviewer=reviewer, title=title),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -201,12 +205,10 @@ def serve(
     def started() -> None:
         ready(address)
         if browser:
-            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+            stack.enter_context(open_privately(address))
 
-    try:
+    with ExitStack() as stack, suppress(KeyboardInterrupt):  # uvicorn raises it again after a graceful shutdown
         _Server(config, started).run(sockets=[listener])
-    except KeyboardInterrupt:  # uvicorn has shut down gracefully and raises the signal again
-        return
 
 
 class _Server(uvicorn.Server):

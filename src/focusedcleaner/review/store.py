@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import math
-import sqlite3
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
-from focusedcleaner.errors import InputError
+from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.graph import UNKNOWN, IntArray
 from focusedcleaner.io.disk import prefix_errors
+from focusedcleaner.review.database import Database
+from focusedcleaner.review.database import StoreError as StoreError
+from focusedcleaner.review.schema import CELLS, CONTRADICTIONS, INDEXES, STANDING, TABLES
 from focusedcleaner.runs import REMOVED, Run
 
 FILE = "review.sqlite"
@@ -31,59 +33,6 @@ Status = Literal["planted", "genuine", "unsure", "conflict", "open"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 STATUSES: tuple[Status, ...] = get_args(Status)
 LONGEST_NAME, LONGEST_NOTE = 80, 4000
-
-TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-
-CREATE TABLE edges (
-    rank INTEGER PRIMARY KEY,        -- the order in which the method removed them, from 1
-    u TEXT NOT NULL,
-    v TEXT NOT NULL,
-    names TEXT NOT NULL,             -- both names, case-folded, for searching
-    score REAL NOT NULL,
-    low INTEGER,                     -- the two classes, the smaller number first
-    high INTEGER,
-    place INTEGER NOT NULL,          -- the order after re-ranking
-    status TEXT NOT NULL DEFAULT 'open',
-    touched INTEGER NOT NULL DEFAULT 0   -- the last event about this edge
-);
-
-CREATE TABLE events (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    rank INTEGER NOT NULL REFERENCES edges (rank),
-    reviewer TEXT NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('verdict', 'note', 'undo')),
-    value TEXT NOT NULL,
-    undoes INTEGER UNIQUE REFERENCES events (id),
-    at TEXT NOT NULL
-);
-CREATE INDEX events_reviewer ON events (reviewer, kind, id);
-CREATE INDEX events_edge ON events (rank, reviewer, kind, id);
-CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
-CREATE TRIGGER events_hold BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
-
-CREATE TABLE decisions (
-    rank INTEGER NOT NULL REFERENCES edges (rank),
-    reviewer TEXT NOT NULL,
-    verdict TEXT NOT NULL CHECK (verdict IN ('planted', 'genuine', 'unsure', 'open')),
-    note TEXT NOT NULL,
-    at TEXT NOT NULL,
-    PRIMARY KEY (rank, reviewer)
-) WITHOUT ROWID;
-CREATE INDEX decisions_reviewer ON decisions (reviewer, verdict, rank);
-CREATE INDEX decisions_noted ON decisions (rank) WHERE note <> '';
-"""
-
-INDEXES = """
-CREATE INDEX edges_status ON edges (status, rank);
-CREATE INDEX edges_place ON edges (place, rank);
-CREATE INDEX edges_score ON edges (-score, rank);
-CREATE INDEX edges_touched ON edges (-touched, rank);
-CREATE INDEX edges_classes ON edges (low, high, rank);
-CREATE INDEX edges_u ON edges (u, rank);
-CREATE INDEX edges_v ON edges (v, rank);
-"""
-"""Created after the edges are inserted: one sort per index instead of a search per edge."""
 
 
 @dataclass(frozen=True)
@@ -116,96 +65,119 @@ def checked_reviewer(name: str) -> str:
 
 
 @contextmanager
-def open_store(run: Run, classes: IntArray) -> Iterator[Store]:
-    """Open the store of a run; it is created if there is none.
+def open_store(run: Run, classes: IntArray | None = None) -> Iterator[Store]:
+    """Open the store of a run.
 
     Args:
         run: the run, complete or interrupted.
-        classes: R × 2 classes of the edges' ends, −1 where unknown; saved when the store is created.
+        classes: R × 2 classes of the edges' ends, −1 where unknown; saved when the store is created. Without them, a
+            store that does not exist is not created but refused.
 
     Raises:
         InputError: the store belongs to another run, is damaged or can't be written.
     """
-    with ExitStack() as stack:
-        with prefix_errors(run.path / FILE):
-            try:
-                store = stack.enter_context(closing(Store(run.path / FILE)))
-                store.prepare(run, classes)
-            except sqlite3.Error as error:
-                raise InputError(f"can't be used as a review: {error}") from None
+    path = run.path / FILE
+    existed = path.exists()
+    if classes is None and not existed:
+        raise _not_reviewed(run)
+    if path.with_name(f"{FILE}-wal").exists():
+        # Left by a killed server, or of another file: closing a connection that can write would merge it unseen.
+        with closing(Store(path, read_only=True)) as store:
+            if not store.is_empty():
+                store.check(run)
+    with closing(Store(path)) as store:
+        if store.is_empty():
+            if classes is None:
+                raise _not_reviewed(run)
+            if existed:
+                warnings.warn(f"{path}: holds no review yet: a new one begins", InputWarning, 2)
+            store.fill(run, classes)
+        store.check(run)
+        store.rows("PRAGMA journal_mode = WAL")
+        store.keep_private()
         yield store
 
 
-class Store:
-    """The decisions about one run; several threads and processes may use it at the same time."""
+def _not_reviewed(run: Run) -> InputError:
+    return InputError(f"{run.path} has not been reviewed: focusedcleaner review {run.path}")
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
-        self._lock = threading.RLock()
 
-    def prepare(self, run: Run, classes: IntArray) -> None:
-        """Insert the run's edges into an empty database, or check that a filled one belongs to this run."""
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = FULL")
-        self._connection.execute("PRAGMA foreign_keys = ON")
-        self._connection.execute("PRAGMA cache_size = -32768")  # KiB: room for 100,000 edges and their indexes
-        self._connection.create_function("casefold", 1, str.casefold, deterministic=True)
+def _run_digest(run: Run) -> str:
+    """What a store is bound to: the list of removed edges and the graph."""
+    with prefix_errors(run.path / REMOVED):
         digest = hashlib.sha256((run.path / REMOVED).read_bytes())
-        digest.update(str(run.record["input"].get("fingerprint")).encode())
-        with self.transaction():
-            tables = self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
-            if not tables:
-                self._fill(run, classes, {"version": VERSION, "run": digest.hexdigest()})
-                return
-            if ("meta",) not in tables:
-                raise InputError("is not a review: it is a database of something else")
-            meta = dict(self.rows("SELECT key, value FROM meta"))
-            if meta.get("version") != VERSION:
-                made = f"format {meta.get('version')}, not {VERSION}"
-                raise InputError(f"was made by another version of focusedcleaner ({made})")
-            if meta.get("run") != digest.hexdigest():
-                todo = "Restore it, or move the review away"
-                raise InputError(f"belongs to another run: {REMOVED} has changed since the review. {todo}")
+    digest.update(str(run.record["input"].get("fingerprint")).encode())
+    return digest.hexdigest()
 
-    def _fill(self, run: Run, classes: IntArray, meta: Mapping[str, str]) -> None:
+
+class Store(Database):
+    """The decisions about one run."""
+
+    def is_empty(self) -> bool:
+        """Whether there is nothing in the file yet."""
+        return not self.rows("SELECT 1 FROM sqlite_master LIMIT 1")
+
+    def fill(self, run: Run, classes: IntArray) -> None:
+        """Insert the run's edges, unless another process has done so meanwhile."""
+
         def rows() -> Iterator[tuple[object, ...]]:
-            for row, (u, v) in enumerate(run.removed.tolist()):
+            scores = np.where(np.isnan(run.scores), -math.inf, run.scores).tolist()
+            known = (classes != UNKNOWN).all(axis=1).tolist()
+            columns = zip(run.removed.tolist(), scores, known, np.sort(classes, axis=1).tolist(), strict=True)
+            for rank, ((u, v), score, both, pair) in enumerate(columns, 1):
                 names = str(run.graph.name(u)), str(run.graph.name(v))
-                score = float(run.scores[row])
-                low, high = (None, None) if UNKNOWN in classes[row] else sorted(classes[row].tolist())
-                folded = "\n".join(names).casefold()
-                yield row + 1, *names, folded, -math.inf if math.isnan(score) else score, low, high, row + 1
+                low, high = pair if both else (None, None)
+                yield rank, *names, "\n".join(names).casefold(), score, low, high, rank
 
-        # Not executescript, which would commit the transaction.
-        for statement in TABLES.split(";\n"):
-            self._connection.execute(statement)
-        self._connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
-        columns = "rank, u, v, names, score, low, high, place"
-        self._connection.executemany(f"INSERT INTO edges ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows())
-        for statement in INDEXES.split(";\n"):
-            self._connection.execute(statement)
+        self.rows("PRAGMA journal_mode = WAL")
+        with self.transaction():
+            if not self.is_empty():
+                return
+            # Not executescript, which would commit the transaction.
+            for statement in TABLES.split(";\n"):
+                self.rows(statement)
+            self.many("INSERT INTO meta VALUES (?, ?)", {"version": VERSION, "run": _run_digest(run)}.items())
+            columns = "rank, u, v, names, score, low, high, place"
+            self.many(f"INSERT INTO edges ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows())
+            for statement in INDEXES.split(";\n"):
+                self.rows(statement)
 
-    def close(self) -> None:
-        with self._lock:
-            self._connection.close()
+    def check(self, run: Run) -> None:
+        """Refuse a file that is damaged, contradicts itself or belongs to another run."""
+        tables = {name for (name,) in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if "meta" not in tables:
+            raise self.error("is not a review: it is a database of something else")
+        meta = dict(self.rows("SELECT key, value FROM meta"))
+        if meta.get("version") != VERSION:
+            made = f"format {meta.get('version')}, not {VERSION}"
+            raise self.error(f"was made by another version of focusedcleaner ({made})")
+        if meta.get("run") != _run_digest(run):
+            todo = "Restore it, or move the review away"
+            raise self.error(f"belongs to another run: {REMOVED} has changed since the review. {todo}")
+        damage = self._damage(len(run.removed))
+        if damage:
+            raise self.error(f"is damaged ({damage}): restore it from a copy, or move it away to begin a new review")
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Commit everything done inside to the disk, or nothing."""
-        with self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
-            self._connection.execute("COMMIT")
-
-    def rows(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return all rows of a query."""
-        with self._lock:
-            return self._connection.execute(query, parameters).fetchall()
+    def _damage(self, edges: int) -> str:
+        """What is wrong in the file, in a few words; empty if nothing is."""
+        [[found], *_] = self.rows("PRAGMA quick_check(1)")
+        if found != "ok":
+            return str(found).splitlines()[-1]
+        lost = set(re.findall(r"CREATE (?:TABLE|TRIGGER) (\w+)", TABLES)) - {
+            name for (name,) in self.rows("SELECT name FROM sqlite_master")
+        }
+        if lost:
+            return f"it lacks {min(lost)}"
+        if self.rows("SELECT COUNT(*), COALESCE(MIN(rank), 1), COALESCE(MAX(rank), 0) FROM edges NOT INDEXED") != [
+            (edges, 1, edges)
+        ]:
+            return f"it does not hold the run's {edges:,} edges"
+        for table, condition in CELLS.items():
+            if self.rows(f"SELECT 1 FROM {table} NOT INDEXED WHERE NOT ({condition}) LIMIT 1"):
+                return f"a row of {table} has values of a wrong type"
+        if any(self.rows(query) for query in CONTRADICTIONS):
+            return "its verdicts and its log of events differ"
+        return ""
 
     def decide(self, rank: int, reviewer: str, verdict: Verdict | None, note: str | None = None) -> None:
         """Record a verdict and a note; None keeps what was recorded, and an unchanged value adds no event.
@@ -244,32 +216,29 @@ class Store:
     def reorder(self, places: Sequence[tuple[int, int]], about: str | None) -> None:
         """Save (place, rank) of each edge that moves, and the change as JSON; None for the original order."""
         with self.transaction():
-            self._connection.executemany("UPDATE edges SET place = ? WHERE rank = ? AND place <> ?1", places)
-            self._connection.execute("DELETE FROM meta WHERE key = 'rerank'")
+            self.many("UPDATE edges SET place = ? WHERE rank = ? AND place <> ?1", places)
+            self.rows("DELETE FROM meta WHERE key = 'rerank'")
             if about is not None:
-                self._connection.execute("INSERT INTO meta VALUES ('rerank', ?)", (about,))
+                self.rows("INSERT INTO meta VALUES ('rerank', ?)", (about,))
 
     def _append(self, rank: int, reviewer: str, kind: str, value: str, undoes: int | None = None) -> None:
         """Append an event and update everything derived from the log."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        event = self._connection.execute(
+        self.rows(
             "INSERT INTO events (rank, reviewer, kind, value, undoes, at) VALUES (?, ?, ?, ?, ?, ?)",
             (rank, reviewer, kind, value, undoes, at),
-        ).lastrowid
+        )
         verdict, note = (self._standing(rank, reviewer, kind) for kind in ("verdict", "note"))
         decision = (rank, reviewer, verdict or "open", note, at)
-        self._connection.execute("INSERT OR REPLACE INTO decisions VALUES (?, ?, ?, ?, ?)", decision)
+        self.rows("INSERT OR REPLACE INTO decisions VALUES (?, ?, ?, ?, ?)", decision)
         status = combined_status([decision.verdict for decision in self.decisions(rank)])
-        self._connection.execute("UPDATE edges SET status = ?, touched = ? WHERE rank = ?", (status, event, rank))
+        touched = (status, self.last_event(), rank)
+        self.rows("UPDATE edges SET status = ?, touched = ? WHERE rank = ?", touched)
 
     def _standing(self, rank: int, reviewer: str, kind: str) -> str:
         """The last value of a kind that was not undone; empty if there is none."""
-        values = self.rows(
-            "SELECT value FROM events AS event WHERE rank = ? AND reviewer = ? AND kind = ?"
-            " AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = event.id) ORDER BY id DESC LIMIT 1",
-            (rank, reviewer, kind),
-        )
-        return str(values[0][0]) if values else ""
+        query = f"SELECT {STANDING.format('?', '?', '?')}"
+        return str(self.rows(query, (rank, reviewer, kind))[0][0])
 
     def decision(self, rank: int, reviewer: str) -> Decision:
         """Return what a reviewer says about an edge; the verdict is open if the reviewer has not judged it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -82,14 +82,16 @@ class View:
     def where(self) -> tuple[str, list[Any]]:
         """Return the SQL condition on a row of ``edges``, and its parameters."""
         conditions: list[tuple[str, list[Any]]] = [("1", [])]
-        by, name = (" AND d.reviewer = ?", [self.by]) if self.by else ("", [])
-        decided = f"EXISTS (SELECT 1 FROM decisions AS d WHERE d.rank = edges.rank{by} AND "
+        by, name = (" AND reviewer = ?", [self.by]) if self.by else ("", [])
         if self.state == "noted":
-            conditions.append((f"{decided}d.note <> '')", name))
+            conditions.append((f"edges.rank IN (SELECT rank FROM decisions WHERE note <> ''{by})", name))
         elif self.by and self.state == "open":
-            conditions.append((f"NOT {decided}d.verdict <> 'open')", name))
+            judged = f"SELECT 1 FROM decisions AS d WHERE d.rank = edges.rank AND verdict <> 'open'{by}"
+            conditions.append((f"NOT EXISTS ({judged})", name))
         elif self.by and self.state in VERDICTS:
-            conditions.append((f"{decided}d.verdict = ?)", [*name, self.state]))
+            conditions.append(
+                (f"edges.rank IN (SELECT rank FROM decisions WHERE verdict = ?{by})", [self.state, *name])
+            )
         elif self.state in STATUSES:
             conditions.append(("status = ?", [self.state]))
         if self.classes:
@@ -131,6 +133,8 @@ def lines(store: Store, view: View, reviewer: str, *, start: int, most: int) -> 
 
 def before(store: Store, view: View, rank: int) -> int:
     """Return the number of a view's edges before an edge, which need not be in the view."""
+    if replace(view, sort="rank") == View() and view.sort in ("rank", "reranked"):  # all edges, by a column that counts
+        return int(store.rows(f"SELECT {view.key} - 1 FROM edges WHERE rank = ?", (rank,))[0][0])
     return int(_beside(store, view, rank, "COUNT(*)", "<")[0][0])
 
 

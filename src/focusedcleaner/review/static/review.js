@@ -7,6 +7,7 @@ const alertLine = document.getElementById("alert");
 const keys = document.getElementById("keys");
 let busy = false;
 let shown = "";
+const queue = []; // what was asked for while busy: keys for the edges to come, and links and forms of the edge shown then
 
 function announce(message, error) {
   status.textContent = message;
@@ -18,28 +19,72 @@ function noteForm() {
   return note && note.value.trim() !== note.defaultValue.trim() ? new URLSearchParams(new FormData(note.form)) : null;
 }
 
+async function save(form) {
+  const response = await fetch("/note", { method: "POST", body: form, keepalive: true });
+  if (!response.ok) throw new Error(await response.text());
+}
+
 async function swap(url, form) {
-  if (busy) return; // a key pressed meanwhile was meant for the previous edge
+  if (busy) {
+    queue.push({ url, form });
+    return;
+  }
   busy = true;
   document.body.classList.add("waiting");
+  let failure = "";
   try {
-    const note = noteForm();
-    if (note && !(form && form.has("note"))) {
-      const kept = await fetch("/note", { method: "POST", body: note });
-      if (!kept.ok) throw new Error(await kept.text());
-    }
-    const response = await fetch(url, form ? { method: "POST", body: form } : {});
+    const sent = form && form.has("note") ? form : noteForm();
+    if (sent && sent !== form) await save(sent);
+    const response = await fetch(url, form ? { method: "POST", body: form, keepalive: true } : {});
     const text = await response.text();
     if (!response.headers.get("content-type").startsWith("text/html")) throw new Error(text);
+    const late = noteForm(); // written while the server worked
+    if (late && (!sent || late.get("note") !== sent.get("note"))) await save(late);
     show(new DOMParser().parseFromString(text, "text/html"));
     if (response.ok) visit(withoutAfter(response.url));
+    else failure = alertLine.textContent;
   } catch (error) {
     const lost = error instanceof TypeError;
-    announce("", lost ? "Not saved: the server does not respond. Restart it, then reload this page." : error.message);
-  } finally {
-    busy = false;
-    document.body.classList.remove("waiting");
+    failure = lost ? "Not saved: the server does not respond. Restart it, then open the address that it prints." : error.message;
   }
+  if (failure) {
+    const unused = queue.splice(0).length;
+    announce("", unused ? `${failure} (${unused} more not carried out.)` : failure);
+  } else if (queue.length) {
+    await painted();
+  }
+  busy = false;
+  document.body.classList.remove("waiting");
+  next();
+}
+
+// An edge is on the screen before a waiting key judges it.
+function painted() {
+  return new Promise((resolve) => {
+    requestAnimationFrame(resolve);
+    setTimeout(resolve, 100); // no frames are drawn in a hidden tab
+  });
+}
+
+function next() {
+  while (queue.length && !busy) {
+    const { key, url, form } = queue.shift();
+    if (url) swap(url, form);
+    else press(key);
+  }
+}
+
+function press(key) {
+  const wanted = [...document.querySelectorAll("[data-key]")].find((one) => one.dataset.key.split(" ").includes(key));
+  if (!wanted) return false;
+  if (!wanted.matches("input, textarea")) {
+    wanted.click();
+    return true;
+  }
+  wanted.focus();
+  const typed = queue.splice(0).map((one) => one.key || "").filter((one) => one.length === 1);
+  if (typed.length) wanted.setRangeText(typed.join(""), wanted.selectionEnd, wanted.selectionEnd, "end");
+  return true;
 }
 
 function visit(url) {
@@ -89,11 +134,8 @@ document.addEventListener("keydown", (event) => {
     swap("/note", new URLSearchParams(new FormData(event.target.form)));
   }
   if (writing || event.repeat || event.ctrlKey || event.metaKey || event.altKey || !keys.checked) return;
-  const wanted = [...document.querySelectorAll("[data-key]")].find((one) => one.dataset.key.split(" ").includes(event.key));
-  if (!wanted) return;
-  event.preventDefault();
-  if (wanted.matches("input, textarea")) wanted.focus();
-  else wanted.click();
+  if (busy) queue.push({ key: event.key });
+  else if (press(event.key)) event.preventDefault();
 });
 
 window.addEventListener("popstate", () => {
@@ -103,6 +145,10 @@ window.addEventListener("popstate", () => {
 window.addEventListener("pagehide", () => {
   const note = noteForm();
   if (note) navigator.sendBeacon("/note", note);
+});
+
+window.addEventListener("beforeunload", (event) => {
+  if (queue.length) event.preventDefault();
 });
 
 keys.checked = localStorage.getItem("keys") !== "off";
