@@ -102,5 +102,5 @@ def test_a_method_without_a_candidate_says_why(graph: Graph) -> None:
     [("self-attack", "trees"), ("maskgvae", "hidden"), ("agreement", "repeats"), ("cld", "epochs")],
 )
 def test_settings_that_would_never_end_are_refused(method: str, setting: str) -> None:
-    with pytest.raises(InputError, match=rf"^{setting} must lie in \[\d, \d+\], not 1e\+09$"):
-        sanitizer(method, **{setting: "1000000000"})
+    with pytest.raises(InputError, match=rf"^{setting} must lie in \[\d, \d+\], not 999999$"):
+        sanitizer(method, **{setting: "999999"})
