@@ -43,6 +43,7 @@ def test_text_and_values_are_converted(kind: type, optional: bool, given: object
         (int, "1.5", "x must be a whole number, not '1.5'"),
         (int, 2.0, "x must be a whole number, not 2.0"),
         (int, None, "x must be a whole number, not None"),
+        (int, "10000001", "x must be at most 10,000,000, not 10000001"),
         (bool, "perhaps", "x must be true or false, not 'perhaps'"),
         (bool, 1, "x must be true or false, not 1"),
         (str, 3, "x must be text, not 3"),

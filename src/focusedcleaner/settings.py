@@ -13,7 +13,7 @@ from focusedcleaner.errors import InputError
 T = TypeVar("T")
 
 _BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
-LARGEST = 1_000_000
+LARGEST = 10_000_000
 """Largest whole number of a setting: trees, rounds and columns beyond it need more time or memory than there is."""
 
 _TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}

@@ -94,6 +94,7 @@ CASES = [
     _raw("no members", "is not a graph file", zipped({})),
     _raw("members that are no arrays", "is not a graph file", zipped({"adj_data": b"1", "a.txt": b"x"})),
     _raw("a path that climbs out", WORKS, zipped({**members(ZIP), "../../evil.npy": claimed("<f8", (1,), bytes(8))})),
+    _raw("an escape sequence in a name", "the name of an array holds control", zipped({"\x1b[31m.npy": b"", **members(ZIP)})),
     _raw("zip in a zip", "is not a graph file", zipped({"graph.npz": ZIP})),
     _raw("stored, not compressed", WORKS, zipped(members(ZIP), compress=False)),
     _raw("bomb", "would expand to", _bomb(zipfile.ZIP_DEFLATED), point=7),

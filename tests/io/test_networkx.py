@@ -183,3 +183,20 @@ def test_metadata_from_a_file_are_checked(about: str, tmp_path: Path) -> None:
     keys = '<key id="f" for="graph" attr.name="focusedcleaner" attr.type="string"/>'
     with pytest.raises(InputError, match="its graph data 'focusedcleaner'"):
         load_graph(graphml(tmp_path, f'{NODES}<data key="f">{about}</data>', keys=keys))
+
+
+def test_an_attribute_that_is_text_on_some_nodes_is_said(tmp_path: Path) -> None:
+    keys = "".join(f'<key id="{kind}" for="node" attr.name="age" attr.type="{kind}"/>' for kind in ("int", "string"))
+    data = {"x": ("int", 3), "y": ("int", 4), "z": ("string", "old")}
+    body = "".join(f'<node id="{n}"><data key="{key}">{value}</data></node>' for n, (key, value) in data.items())
+    said = r"graph\.graphml: the node data 'age' is a number on 2 nodes and something else on 1, so it is no attribute"
+    with pytest.warns(InputWarning, match=said):
+        assert load_graph(graphml(tmp_path, body, keys=keys)).attributes is None
+
+
+def test_ports_are_counted(tmp_path: Path) -> None:
+    body = (
+        '<node id="x"><port name="N"/><port name="S"/></node><node id="y"/><edge source="x" target="y" sourceport="N"/>'
+    )
+    with pytest.warns(InputWarning, match="2 ports ignored: edges join whole nodes"):
+        assert load_graph(graphml(tmp_path, body)).num_edges == 1

@@ -81,6 +81,8 @@ class Archive:
         self._members = {info.filename.removesuffix(".npy"): info for info in infos}
         if len(self._members) < len(infos):
             raise InputError("is damaged: two of its arrays have the same name")
+        if not all(name.isprintable() for name in self._members):
+            raise InputError("is damaged: the name of an array holds control characters")
         self._headers = {name: self._header(name) for name in self._members}
         self._check_size(path.stat().st_size)
 
