@@ -111,7 +111,7 @@ CASES = [
     ),
     *_each(
         "sanitize graph.npz --method self-attack --set trees=? --out NEW",
-        {"1000000000": "trees must be at most 10,000,000", "1e999": "trees must be a whole number", "0": "trees must be 1 or above", "-1": "trees must be 1 or above", "٣٣x": "trees must be a whole number"},
+        {"1000000000": "trees must be at most 10,000,000", "1e999": "trees must be a whole number", "100000": "trees must lie in [1, 10000]", "0": "trees must lie in [1, 10000]", "-1": "trees must lie in [1, 10000]", "٣٣x": "trees must be a whole number"},
         10,
     ),
     *_each("attack graph.npz --set ?", {"name=x": "mettack has no setting 'name'", "self=1": "has no setting 'self'"}, 10),

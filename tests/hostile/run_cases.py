@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import load_graph, save_graph
+from focusedcleaner.io.transaction import JOURNAL
 from tests.hostile.case import claimed, members, npz, zipped
 
 Tamper = Callable[[Path], object]
@@ -107,7 +109,20 @@ WRONG: dict[str, Any] = {
 }
 MISSING = "rank,u,v,score\n1,n0,n9,0.5\n"
 
+JOURNALS = {
+    "cut short": "{",
+    "renames above": '{"renamed": {".a.part": "../x"}, "removed": []}',
+    "removes above": '{"renamed": {}, "removed": ["../graph.npz"]}',
+    "wrong types": '{"renamed": [], "removed": 3}',
+    "too deep": "[" * 100_000,
+    "a number": "3",
+}
+
 CASES: dict[str, Tamper] = {
+    **{f"journal: {what}": _text(JOURNAL, text) for what, text in JOURNALS.items()},
+    "journal: a folder": lambda run: (run / JOURNAL).mkdir(),
+    "journal: a link": lambda run: (run / JOURNAL).symlink_to(run.parent / "graph.npz"),
+    "journal: a pipe": lambda run: os.mkfifo(run / JOURNAL),
     **{f"{name} is missing": (lambda run, name=name: (run / name).unlink()) for name in FILES},  # type: ignore[misc]
     **{f"{name} is empty": _text(name, "") for name in FILES},
     **{f"{name} is binary": _text(name, bytes(range(256))) for name in FILES},

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from focusedcleaner.cli import main
-from tests.hostile.child import in_child
+from focusedcleaner.io.transaction import JOURNAL
+from focusedcleaner.runs import read_run
+from tests.hostile.child import command, in_child
 from tests.hostile.run_cases import CASES, Tamper
 
 COMMANDS = (
@@ -28,21 +30,8 @@ SLOW_COMMANDS = (
     "sanitize graph.npz --method jaccard --budget 4 --resume --out RUN",
 )
 
-PENDING = (
-    *(f"run.json: {field} " for field in ("budget", "estimate", "method", "seconds", "settings", "versions")),
-    "run.json of 5,000 digits",
-    "removed.csv: a cell of 200,000 characters",
-    "removed.csv: common neighbours",
-)
-"""Cases that fail until `focusedcleaner.runs` checks what it reads."""
 
-
-def _case(what: str) -> object:
-    pending = pytest.mark.xfail(what.startswith(PENDING), reason="runs does not check it yet", strict=False)
-    return pytest.param(CASES[what], id=what, marks=pending)
-
-
-@pytest.mark.parametrize("tamper", [_case(what) for what in CASES])
+@pytest.mark.parametrize("tamper", CASES.values(), ids=CASES)
 def test_tampered_runs(tamper: Tamper, sample: Path, tmp_path: Path, campaign: bool) -> None:
     folder = shutil.copytree(sample, tmp_path / "here")
     tamper(folder / "RUN")
@@ -67,3 +56,20 @@ def test_tampered_runs(tamper: Tamper, sample: Path, tmp_path: Path, campaign: b
         errors = [line for line in lines if not line.startswith("note: ")]
         assert (code, len(errors)) in (("exit 0", 0), ("exit 2", 1)), answer
         assert all(line.startswith("error: ") for line in errors), answer
+
+
+def test_another_graph_in_the_folder_is_noticed(sample: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(sample, tmp_path / "here")
+    CASES["sanitized.npz: the poisoned graph"](folder / "RUN")
+    for line in ("report RUN", "score RUN --truth graph.npz", "apply RUN --force"):
+        outcome = command(*line.split(), cwd=folder)
+        assert outcome.refused, line
+        assert "sanitized.npz does not belong to this run" in outcome.err, line
+
+
+def test_a_journal_touches_nothing_outside_its_folder(sample: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(sample, tmp_path / "here")
+    CASES["journal: removes above"](folder / "RUN")
+    assert read_run(folder / "RUN").complete
+    assert (folder / "graph.npz").exists()
+    assert not (folder / "RUN" / JOURNAL).exists()

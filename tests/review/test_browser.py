@@ -263,6 +263,7 @@ def test_the_private_file_leads_to_the_page(
     with looking(browser) as page, open_privately(home):
         page.goto(opened.get(timeout=20))
         at(page, 1)
+        page.wait_for_load_state()  # the keys' script runs last
         assert page.url == home.partition("?")[0]
         press(page, "p", "Edge 1: judged planted. Edge 2")
         page.reload()
