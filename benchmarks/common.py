@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,7 @@ def published(name: str, power: float) -> tuple[Graph, Graph]:
     if not folder:
         raise InputError("set FOCUSEDCLEANER_DATA to the folder that holds prognn/: these graphs are not downloaded")
     clean = datasets.load(name)
+    clean = replace(clean, names=tuple(range(clean.num_nodes)))  # keeps the order in which the stored results were made
     clean = clean.with_split(load_split(Path(folder) / "prognn" / f"{name}_prognn_splits.json"))
     if not power:
         return clean, clean

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import focusedcleaner as fc
+from benchmarks import reliability
 from focusedcleaner.registry import SANITIZERS
 
 ROOT = Path(__file__).parents[1]
@@ -31,3 +32,9 @@ def test_the_readme_shows_python() -> None:
 def test_the_api_page_lists_every_public_name() -> None:
     text = (ROOT / "docs" / "api.md").read_text()
     assert [name for name in fc.__all__ if f"`fc.{name}" not in text] == []
+
+
+def test_the_reliability_page_shows_the_last_campaign() -> None:
+    text = (ROOT / "docs" / "reliability.md").read_text()
+    for tried, seen in reliability.rows():
+        assert f"| {tried} | {seen} |" in text

@@ -20,6 +20,8 @@ AUTO = "auto"
 DEFAULT = 0.1
 """The budget of a method that can't decide itself, where none is given."""
 
+_TOO_MANY = 1e6
+"""A fraction from which on a number of edges must have been meant."""
 LONGEST_NUMBER = 40
 """Most characters of a whole number."""
 
@@ -70,7 +72,9 @@ def _number(budget: Budget, what: str) -> tuple[float, bool]:
         raise InputError(f"{what} {_shown(repr(budget))} is neither {forms}")
     fraction = isinstance(number, float)
     if fraction and number >= 1 and not (isinstance(budget, str) and budget.strip().endswith("%")):
-        advice = f"write {100 * number:g}% or a whole number of edges" if number < 1e6 else "no graph has so many edges"
+        if number >= _TOO_MANY:
+            raise InputError(f"{what} {_shown(budget)} is more edges than any graph has")
+        advice = f"write {100 * number:g}% or a whole number of edges"
         raise InputError(f"{what} {_shown(budget)} is not below 1: {advice}")
     return number, fraction
 
