@@ -79,7 +79,8 @@ def rows() -> list[tuple[str, str]]:
         (
             f"a review of {million['edges']:,} flagged edges",
             f"opened in {million['open_s']:.1f} s, a verdict and the next page "
-            f"{million['verdict_and_next_page_s']:.2f} s, a search {million['search_s']:.2f} s, {million['memory_mb']:,} MB",
+            f"{million['verdict_and_next_page_s']:.2f} s, a search {million['search_s']:.2f} s, "
+            f"{million['memory_mb']:,} MB",
         ),
     ]
 
