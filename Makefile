@@ -1,6 +1,6 @@
 # make demo       sets everything up, poisons a real graph, cleans it and shows what happened
 # make test       sets everything up and runs every check
-# make check      lint, types, layers and the fast tests: under a minute once everything is set up
+# make check      lint, types, layers and the fast tests without the hostile ones: about a minute once everything is set up
 # make test-data  the tests that need the real graphs in FOCUSEDCLEANER_DATA
 # make hostile    the long campaign: hostile files, kills at every disk step, load; figures in docs/reliability.md
 # make bench      measures speed and quality against the figures in docs/benchmarks.md
@@ -22,7 +22,7 @@ test: $(READY) lint types layers browser
 	$(PYTEST)
 
 check: $(READY) lint types layers
-	$(PYTEST) -m "not slow and not browser and not data"
+	$(PYTEST) -m "not slow and not browser and not data" --ignore tests/hostile --ignore tests/faults
 
 test-data: $(READY)
 	$(PYTEST) -m data
