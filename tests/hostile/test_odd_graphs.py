@@ -20,7 +20,7 @@ from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.graph import Graph, IntArray, Split
 from focusedcleaner.registry import ATTACKS, CLASSIFIERS, SANITIZERS, Registry
 from focusedcleaner.restore import missing_edges
-from focusedcleaner.sanitizers import Sanitation, Sanitizer
+from focusedcleaner.sanitizers import Sanitizer
 from tests.hostile.child import in_child
 from tests.hostile.odd_graphs import ODD_GRAPHS, base, star, with_attributes
 
@@ -155,14 +155,30 @@ def test_a_star_with_50_000_leaves(name: str) -> None:
     assert outcome.code == 0, outcome.err
 
 
-def removed(graph: Graph, name: str, seed: int = 3) -> IntArray:
+Answer = set[tuple[int, ...]]
+
+
+def answer(registry: Registry[Any], name: str, graph: Graph, nodes: IntArray | None = None) -> Answer:
+    """What a method makes of a graph with these node numbers: removed or flipped pairs, or predicted classes."""
+    nodes = np.arange(graph.num_nodes) if nodes is None else nodes
+    method = quick(registry, name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)
-        found: Sanitation = quick(SANITIZERS, name).sanitize(graph, 12, seed=seed)
-    return found.removed
+        if registry is CLASSIFIERS:
+            predicted = method.fit(graph, seed=3).predict(graph)
+            return set(zip(nodes.tolist(), predicted.tolist(), strict=True))
+        done = method.sanitize(graph, 12, seed=3) if registry is SANITIZERS else method.poison(graph, POWER, seed=3)
+    pairs = np.sort(nodes[np.concatenate([done.removed, done.added])], axis=1)
+    return {tuple(pair) for pair in pairs.tolist()}
 
 
-FAST = [name for name in SANITIZERS.names() if name not in SLOW]
+each_method = pytest.mark.parametrize(
+    ("registry", "name"),
+    [
+        pytest.param(registry, name, id=f"{registry.what}-{name}", marks=pytest.mark.slow)
+        for registry, name, _ in METHODS
+    ],
+)
 
 
 def in_units(graph: Graph, scale: np.ndarray | float) -> Graph:
@@ -176,15 +192,14 @@ def whole_numbers() -> Graph:
     return with_attributes(lambda x: np.where(np.arange(x.shape[1]) % 3, x * rng.integers(1, 90, x.shape), x))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FAST)
+@each_method
 @pytest.mark.parametrize("make", [base, whole_numbers])
-def test_units_of_attributes_change_nothing(name: str, make: Callable[[], Graph]) -> None:
+def test_units_of_attributes_change_nothing(registry: Registry[Any], name: str, make: Callable[[], Graph]) -> None:
     graph = make()
-    expected = removed(graph, name).tolist()
-    assert removed(in_units(graph, 1000.0), name).tolist() == expected
+    expected = answer(registry, name, graph)
+    assert answer(registry, name, in_units(graph, 1000.0)) == expected
     one_column = np.where(np.arange(graph.num_attributes) == 1, 3600.0, 1.0)
-    assert removed(in_units(graph, one_column), name).tolist() == expected
+    assert answer(registry, name, in_units(graph, one_column)) == expected
 
 
 @pytest.fixture
@@ -194,31 +209,28 @@ def threads() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("threads")
-@pytest.mark.parametrize("name", FAST)
-def test_the_number_of_threads_changes_nothing(name: str) -> None:
+@each_method
+def test_the_number_of_threads_changes_nothing(registry: Registry[Any], name: str) -> None:
     results = []
     for number in (1, 2):
         torch.set_num_threads(number)
-        results.append(removed(base(), name).tolist())
+        results.append(answer(registry, name, base()))
     assert results[0] == results[1]
 
 
 IN_A_NEW_PROCESS = """
-import sys
-from tests.hostile.test_odd_graphs import removed
 from tests.hostile.odd_graphs import base
-print([removed(base(), name).tolist() for name in sys.argv[1:]])
+from tests.hostile.test_odd_graphs import METHODS, answer
+print([sorted(answer(registry, name, base())) for registry, name, _ in METHODS])
 """
 
 
 @pytest.mark.slow
 def test_hash_seed_and_locale_change_nothing() -> None:
-    names = "agreement", "cld", "lp"
-    expected = str([removed(base(), name).tolist() for name in names])
+    expected = str([sorted(answer(registry, name, base())) for registry, name, _ in METHODS])
     environment = {**os.environ, "PYTHONHASHSEED": "77", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"}
-    command = [sys.executable, "-c", IN_A_NEW_PROCESS, *names]
+    command = [sys.executable, "-c", IN_A_NEW_PROCESS]
     found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert found.stdout.strip() == expected
 
@@ -240,13 +252,11 @@ def renumbered(graph: Graph, order: IntArray) -> Graph:
     )
 
 
-@pytest.mark.slow
+@each_method
 @pytest.mark.parametrize("named", [False, True], ids=["numbers", "names"])
-@pytest.mark.parametrize("name", FAST)
-def test_renumbering_the_nodes_changes_nothing(name: str, named: bool) -> None:
+def test_renumbering_the_nodes_changes_nothing(registry: Registry[Any], name: str, named: bool) -> None:
     graph = base()
     if named:
         graph = replace(graph, names=tuple(f"node {number}" for number in range(graph.num_nodes)))
     order = np.random.default_rng(1).permutation(graph.num_nodes)
-    back = np.sort(order[removed(renumbered(graph, order), name)], axis=1)
-    assert {tuple(edge) for edge in back.tolist()} == {tuple(edge) for edge in removed(graph, name).tolist()}
+    assert answer(registry, name, renumbered(graph, order), order) == answer(registry, name, graph)
