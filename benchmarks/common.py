@@ -24,7 +24,7 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import load_adjacency, load_split
 from focusedcleaner.io.convert import from_scipy
-from focusedcleaner.io.disk import write_files
+from focusedcleaner.io.transaction import write_files
 
 RESULTS = Path(__file__).parent / "results"
 PAGES = Path(__file__).parent.parent / "docs"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.common import PAGES, Results, markdown_table
 from benchmarks.quality import POWERS, VARIANTS, means
-from focusedcleaner.io.disk import write_files
+from focusedcleaner.io.transaction import write_files
 
 PAGE = PAGES / "benchmarks.md"
 PAPER = {"cld": (36.0, 55.2, 52.3, 46.4, 39.7), "lp": (29.2, 44.4, 49.0, 43.6, 37.8)}

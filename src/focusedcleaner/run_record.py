@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from focusedcleaner.budget import AUTO
-from focusedcleaner.errors import InputError
-from focusedcleaner.io.disk import prefix_errors, read_text
+from focusedcleaner.errors import InputError, prefix_errors
+from focusedcleaner.io.disk import read_text
 from focusedcleaner.sanitizers.base import Sanitation
 
 RECORD = "run.json"

@@ -31,12 +31,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from focusedcleaner.errors import InputError
+from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
 from focusedcleaner.io import graph_files, load_npz
-from focusedcleaner.io.disk import prefix_errors, read_text, write_files
+from focusedcleaner.io.disk import read_text
 from focusedcleaner.io.spreadsheet import escape
-from focusedcleaner.io.transaction import JOURNAL, locked, recover, remove_litter, sync_folder
+from focusedcleaner.io.transaction import JOURNAL, locked, recover, remove_litter, sync_folder, write_files
 from focusedcleaner.restore.missing import Missing
 from focusedcleaner.run_record import RECORD, Status, make_record, read_record
 from focusedcleaner.sanitizers.base import Sanitation, no_scores

@@ -14,12 +14,11 @@ from focusedcleaner.cli.console import Stopped, note, print_json, progress_bar, 
 from focusedcleaner.cli.inputs import read_graph_with_split
 from focusedcleaner.cli.options import AttackOptions
 from focusedcleaner.cli.signals import deferred
-from focusedcleaner.errors import InputError
+from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.formatting import count
 from focusedcleaner.graph import Graph, no_pairs
 from focusedcleaner.io import check_savable, checked_suffix, graph_files, load_graph
-from focusedcleaner.io.disk import prefix_errors, write_files
-from focusedcleaner.io.transaction import lock_file, recover
+from focusedcleaner.io.transaction import lock_file, recover, write_files
 from focusedcleaner.settings import parse_pairs
 
 

@@ -12,11 +12,10 @@ from focusedcleaner.cli.console import edge_list, note, print_json, progress_bar
 from focusedcleaner.cli.inputs import check_output, read_graph
 from focusedcleaner.cli.options import GraphSource, ReportOptions, RestoreOptions, ScoreOptions
 from focusedcleaner.cli.signals import deferred
-from focusedcleaner.errors import InputError
+from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.formatting import count, percent
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import SUFFIXES, check_savable, save_graph
-from focusedcleaner.io.disk import prefix_errors
 from focusedcleaner.report import write_report
 from focusedcleaner.restore import Missing, missing_edges
 from focusedcleaner.runs import GRAPH, MISSING, REPORT, Run, opened_run, read_missing, read_run, write_missing

@@ -11,11 +11,11 @@ import numpy as np
 from focusedcleaner import datasets
 from focusedcleaner.cli.console import note, progress_bar, warnings_as_notes
 from focusedcleaner.cli.options import GraphSource
-from focusedcleaner.errors import InputError
+from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.formatting import shown_path
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import SUFFIXES, load_adjacency, load_graph, load_split
-from focusedcleaner.io.disk import checksum, prefix_errors
+from focusedcleaner.io.disk import checksum
 from focusedcleaner.io.transaction import recover
 from focusedcleaner.run_record import RECORD
 from focusedcleaner.runs import GRAPH, read_run

@@ -18,7 +18,7 @@ from focusedcleaner.cli.signals import deferred
 from focusedcleaner.errors import InputError, MissingExtra
 from focusedcleaner.graph import IntArray
 from focusedcleaner.io import SUFFIXES, save_graph
-from focusedcleaner.io.disk import write_files
+from focusedcleaner.io.transaction import write_files
 from focusedcleaner.review import Store, open_store
 from focusedcleaner.review.classes import all_classes, classes_of_ends, known_classes
 from focusedcleaner.review.edge_details import EdgeDetails

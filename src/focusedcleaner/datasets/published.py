@@ -14,10 +14,11 @@ import numpy as np
 
 from focusedcleaner.datasets import download
 from focusedcleaner.datasets.download import Progress, Unavailable, fetch, reason
-from focusedcleaner.errors import InputError, InputWarning
+from focusedcleaner.errors import InputError, InputWarning, prefix_errors
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import load_graph, save_graph
-from focusedcleaner.io.disk import checksum, prefix_errors, write_files
+from focusedcleaner.io.disk import checksum
+from focusedcleaner.io.transaction import write_files
 
 DATA, CACHE = "FOCUSEDCLEANER_DATA", "FOCUSEDCLEANER_CACHE"
 """The environment variables that name the data folder and the cache; an empty value counts as unset."""

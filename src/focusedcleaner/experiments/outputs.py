@@ -15,11 +15,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from focusedcleaner.errors import prefix_errors
 from focusedcleaner.experiments.catalogue import Experiment
 from focusedcleaner.experiments.cells import CellResult
 from focusedcleaner.experiments.figures import draw
 from focusedcleaner.experiments.tables import Entries, Verdict, fill_tables, verdicts
-from focusedcleaner.io.disk import prefix_errors, write_files
+from focusedcleaner.io.transaction import write_files
 
 _TEMPLATES = Environment(
     loader=PackageLoader("focusedcleaner.experiments", "data"),

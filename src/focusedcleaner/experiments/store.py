@@ -19,9 +19,10 @@ from typing import Any, Self
 import numpy as np
 
 from focusedcleaner.datasets.published import cache_folder
-from focusedcleaner.errors import InputError
+from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.experiments.cells import Arrays, Cell, CellResult
-from focusedcleaner.io.disk import npz_bytes, prefix_errors, write_files
+from focusedcleaner.io.disk import npz_bytes
+from focusedcleaner.io.transaction import write_files
 
 STORE = "FOCUSEDCLEANER_STORE"
 FILE = "cells.sqlite"

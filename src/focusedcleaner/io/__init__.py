@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from focusedcleaner.errors import InputError
+from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.graph import PARTS, Graph, Split, check_range
-from focusedcleaner.io.disk import prefix_errors, read_text, write_files
+from focusedcleaner.io.disk import read_text
 from focusedcleaner.io.networkx import graphml_files, load_graphml
 from focusedcleaner.io.node_text import check_table_texts, id_texts
 from focusedcleaner.io.npz import load_adjacency, load_npz, npz_files
 from focusedcleaner.io.table import load_table, table_files
-from focusedcleaner.io.transaction import recover
+from focusedcleaner.io.transaction import recover, write_files
 
 __all__ = [
     "SUFFIXES",

@@ -14,9 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from focusedcleaner.errors import InputError
+from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.graph import PARTS, Graph, IntArray, Split
-from focusedcleaner.io.disk import prefix_errors
 from focusedcleaner.io.networkx import METADATA, from_networkx, to_networkx
 from focusedcleaner.io.node_text import checked_names, checked_texts
 from focusedcleaner.io.simplify import adjacency_edges, narrowed, numbered_classes, simple_edges

@@ -22,9 +22,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from focusedcleaner.errors import InputError
-from focusedcleaner.errors import prefix_errors as prefix_errors
-from focusedcleaner.io.transaction import write_files as write_files
+from focusedcleaner.errors import InputError, prefix_errors
+from focusedcleaner.io.transaction import write_files
 
 SIZE_LIMIT = 16 * 2**30
 """Most bytes that the arrays of one npz file may take."""

@@ -16,11 +16,11 @@ from xml.parsers import expat
 import numpy as np
 import scipy.sparse as sp
 
-from focusedcleaner.errors import InputError, InputWarning
+from focusedcleaner.errors import InputError, InputWarning, prefix_errors
 from focusedcleaner.formatting import count
 from focusedcleaner.graph import UNKNOWN, Graph, IntArray
 from focusedcleaner.io import node_text
-from focusedcleaner.io.disk import checked_file, first_words, prefix_errors
+from focusedcleaner.io.disk import checked_file, first_words
 from focusedcleaner.io.simplify import numbered_classes, simple_edges
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from focusedcleaner.errors import InputError
+from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.graph import PARTS, Graph, Split, check_range
-from focusedcleaner.io.disk import Archive, npz_bytes, prefix_errors
+from focusedcleaner.io.disk import Archive, npz_bytes
 from focusedcleaner.io.node_text import checked_names, checked_texts, id_texts
 from focusedcleaner.io.simplify import adjacency_edges, narrowed, numbered_classes, whole_labels
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from focusedcleaner.errors import InputError
+from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.graph import PARTS, UNKNOWN, FloatArray, Graph, IntArray
 from focusedcleaner.io import node_text
-from focusedcleaner.io.disk import prefix_errors, read_text
+from focusedcleaner.io.disk import read_text
 from focusedcleaner.io.simplify import simple_edges
 from focusedcleaner.io.spreadsheet import escape, unescape
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from focusedcleaner.graph import Graph
-from focusedcleaner.io.disk import write_files
+from focusedcleaner.io.transaction import write_files
 from focusedcleaner.report import charts
 from focusedcleaner.report.rendering import template_environment
 from focusedcleaner.report.summary import summary

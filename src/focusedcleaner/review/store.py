@@ -18,9 +18,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from focusedcleaner.errors import InputError, InputWarning
+from focusedcleaner.errors import InputError, InputWarning, prefix_errors
 from focusedcleaner.graph import UNKNOWN, IntArray
-from focusedcleaner.io.disk import prefix_errors
 from focusedcleaner.review.database import Database
 from focusedcleaner.review.database import StoreError as StoreError
 from focusedcleaner.review.schema import CELLS, CONTRADICTIONS, INDEXES, STANDING, TABLES
