@@ -222,8 +222,13 @@ def table(results: Results, cells: tuple[Cell, ...]) -> str:
 
 
 def write_page(results: Results) -> None:
-    """Write both tables."""
-    PAGE.write("\n".join(f"### The {name} set\n\n{table(results, cells)}" for name, cells in SETS.items()))
+    """Write both tables, as far as they are measured."""
+    parts = []
+    for name, cells in SETS.items():
+        done = sum(cell.key in results for cell in cells)
+        measured = f"{done} of {len(cells)} cells are measured.\n\n{table(results, cells) if done else ''}"
+        parts.append(f"### The {name} set\n\n{measured}")
+    PAGE.write("\n".join(parts))
 
 
 def main() -> int:
