@@ -26,7 +26,7 @@ def measure(method: str, edges: int) -> None:
     class Enough(Exception):
         pass
 
-    def progress(done: int, total: int) -> None:
+    def progress(done: int, total: int, stage: str = "") -> None:
         ends.append(time.perf_counter())
         if len(ends) > ROUNDS:
             raise Enough

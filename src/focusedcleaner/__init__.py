@@ -1,7 +1,7 @@
 """Finds and removes the edges that an attacker planted in a graph.
 
 >>> import focusedcleaner as fc
->>> result = fc.sanitize(fc.datasets.synthetic(200), budget="5%")
+>>> result = fc.sanitize(fc.datasets.synthetic(200), "cld", budget="5%")
 >>> result.data
 Graph(200 nodes, 380 edges, 5 classes, 200 attributes)
 """
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         sanitizer,
     )
     from focusedcleaner.scoring import Score, score
+    from focusedcleaner.verdict import Estimate, Verdict
 
     __version__: str
 
@@ -45,6 +46,7 @@ __all__ = [
     "Check",
     "Classifier",
     "EdgeScores",
+    "Estimate",
     "Filter",
     "FocusedCleaner",
     "Graph",
@@ -57,6 +59,7 @@ __all__ = [
     "Score",
     "Selection",
     "Split",
+    "Verdict",
     "__version__",
     "attack",
     "check",
@@ -82,6 +85,7 @@ _HOMES = {
     "pyg": ("Sanitize",),
     "sanitizers": ("Filter", "Selection", "FocusedCleaner", "Sanitation", "Sanitizer", "EdgeScores", "sanitizer"),
     "scoring": ("Score", "score"),
+    "verdict": ("Estimate", "Verdict"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

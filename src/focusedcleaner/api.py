@@ -7,21 +7,22 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any, TypeVar
 
-import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
-
 from focusedcleaner.attacks import Attack
 from focusedcleaner.budget import Budget
 from focusedcleaner.classifiers import Classifier
-from focusedcleaner.errors import InputError
+from focusedcleaner.errors import InputError, recorded_warnings
 from focusedcleaner.formatting import count, percent
 from focusedcleaner.graph import PARTS, Graph
 from focusedcleaner.io.convert import as_graph
 from focusedcleaner.io.edit import check_insertable
-from focusedcleaner.registry import ATTACKS, CLASSIFIERS, SANITIZERS, Method, Registry
+from focusedcleaner.registry import ATTACKS, CLASSIFIERS, SANITIZERS, Method, Progress, Registry
 from focusedcleaner.sanitizers import AUTO, Sanitation, Sanitizer, default_method, sanitizer, sanitizer_for
-from focusedcleaner.sanitizers.base import Progress
-from focusedcleaner.sanitizers.checks import attribute_notes, check_sanitizable
+from focusedcleaner.sanitizers.checks import (
+    attribute_notes,
+    check_sanitizable,
+    components_and_bipartite,
+    unsuitable,
+)
 
 S = TypeVar("S", bound=Sanitizer)
 A = TypeVar("A", bound=Attack)
@@ -44,29 +45,36 @@ def sanitize(
         data: a PyG `Data`, a NetworkX graph, a scipy adjacency matrix, a mapping of matrices as
             `focusedcleaner.io.convert.from_scipy` takes them, or a `Graph`. It is not changed. Without a split, one is
             drawn from the labels (10 % training, 10 % validation, stratified).
-        method: a sanitizer's name; "auto" takes self-attack for graphs with attributes and 2,000 to 200,000 edges, and
-            cld for all others, as the command line does.
+        method: a sanitizer's name; "auto" takes self-attack or, beyond 200,000 edges, a ranking by cld, as the command
+            line does.
         budget: how many edges may be removed: 500, 0.1, "10%", or "auto" for a method that can choose. None is "auto"
-            where the method can choose and 10 % where it can't.
+            where the method can choose and 10 % where it can't. A budget is not a finding: as many edges go from a
+            clean graph.
         seed: fixes everything random.
-        progress: called with (edges so far, budget).
+        progress: called with (done, total) or (done, total, "round 2 of 4: random, PGD").
         **settings: the method's settings by name.
 
     Returns:
-        The removed edges with scores and evidence, and `data`: the cleaned graph as the same kind of object.
+        The removed edges with scores and evidence, and `data`: the cleaned graph as the same kind of object. `verdict`
+        says whether edges were planted: its ``status`` is "no sign", "poisoned", "uncertain" or "not suitable". The
+        last two remove nothing unless a budget is given; `suspects` then lists the most suspicious edges.
 
     >>> import focusedcleaner as fc
-    >>> result = fc.sanitize(fc.datasets.synthetic(200), budget="5%")
+    >>> result = fc.sanitize(fc.datasets.synthetic(200), "cld", budget="5%")
     >>> result
-    Sanitation(cld: 20 of 400 edges removed)
+    Sanitation(cld, uncertain: 20 of 400 edges removed)
+    >>> result.verdict.caveat
+    '20 edges were removed because the budget says so; that is not a finding'
     >>> result.data
     Graph(200 nodes, 380 edges, 5 classes, 200 attributes)
     """
-    graph = as_graph(data).with_drawn_split(seed)
+    with recorded_warnings() as notes:
+        graph = as_graph(data).with_drawn_split(seed)
     chosen = sanitizer_for(graph, method, settings)
     if chosen.inserts:
         check_insertable(data, graph, chosen.name)
-    return replace(chosen.sanitize(graph, budget, seed=seed, progress=progress), source=data)
+    result = chosen.sanitize(graph, budget, seed=seed, progress=progress)
+    return replace(result, source=data, warnings=(*notes, *result.warnings))
 
 
 @dataclass(frozen=True)
@@ -78,6 +86,7 @@ class Check:
     components: int
     isolated_nodes: int
     bipartite: bool
+    """Whether no cycle is odd, with too many cycles for that to be chance."""
     attributes: int
     classes: int
     labelled_nodes: int
@@ -108,8 +117,8 @@ class Check:
         if self.split is not None:
             lines.append("split: " + ", ".join(f"{number:,} {part}" for part, number in self.split.items()))
         if self.method is not None:
-            budget = "chooses its budget" if self.chooses_budget else "removes 10 % of the edges"
-            lines.append(f"method: {self.method}, which {budget}")
+            ranks = "ranks the edges; none is removed without a budget"
+            lines.append(f"method: {self.method}, which {'chooses its budget' if self.chooses_budget else ranks}")
         for title, entries in (("Assumed", self.assumptions), ("Warnings", self.warnings)):
             lines += [f"{title}:", *(f"  - {entry}" for entry in entries)] if entries else []
         return "\n".join(lines)
@@ -128,21 +137,19 @@ def check(data: Any) -> Check:
     ...
     """
     graph = as_graph(data)
-    adjacency = graph.adjacency()
-    # A connected graph is bipartite exactly if its bipartite double cover falls into two components.
-    double_cover = sp.block_array([[None, adjacency], [adjacency, None]])
-    components, doubled = (connected_components(matrix, directed=False)[0] for matrix in (adjacency, double_cover))
-    bipartite = graph.num_edges > 0 and doubled == 2 * components
+    components, bipartite = components_and_bipartite(graph)
     homophily = None if math.isnan(graph.homophily) else graph.homophily
-    warnings = _warnings(graph, bipartite, homophily)
+    warnings = _warnings(graph, homophily)
+    method = None
     try:
-        check_sanitizable(graph.with_drawn_split(0))
-        method = default_method(graph)
+        drawn = graph.with_drawn_split(0)
+        check_sanitizable(drawn)
     except InputError as error:
-        method, warnings = None, (str(error), *warnings)
-    chooses = method is not None and sanitizer(method).chooses_budget
-    if method is not None and not chooses:
-        warnings = (*warnings, "10 % is a budget, not a finding: as many edges go from a clean graph")
+        warnings = (str(error), *warnings)
+    else:
+        method = default_method(graph)
+        if why := unsuitable(drawn):
+            warnings = (f"not suitable: {why}; no edge is removed unless a budget is given", *warnings)
     split = graph.split
     return Check(
         nodes=graph.num_nodes,
@@ -156,7 +163,7 @@ def check(data: Any) -> Check:
         split=None if split is None else dict(zip(PARTS, map(len, split.parts), strict=True)),
         homophily=homophily,
         method=method,
-        chooses_budget=chooses,
+        chooses_budget=method is not None and sanitizer(method).chooses_budget,
         assumptions=_assumptions(graph),
         warnings=warnings,
     )
@@ -170,15 +177,11 @@ def _assumptions(graph: Graph) -> tuple[str, ...]:
     return tuple(assumed)
 
 
-def _warnings(graph: Graph, bipartite: bool, homophily: float | None) -> tuple[str, ...]:
-    """What is known not to work, in one sentence each."""
+def _warnings(graph: Graph, homophily: float | None) -> tuple[str, ...]:
+    """What makes results weaker, in one sentence each."""
     found = []
-    if bipartite:
-        found.append("the graph is bipartite, such as users and items: no method here was made for that")
     if homophily is not None and homophily < 0.5:
         found.append("most edges with known labels join different classes: estimates fail on such graphs")
-    if 0 < len(graph.known_labels) < 20:  # no method was measured with fewer
-        found.append(f"only {count(len(graph.known_labels), 'labelled node')}: too few to trust a result")
     if graph.attributes is None:
         found.append("without attributes, results are weaker")
     return (*found, *attribute_notes(graph))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -37,3 +38,17 @@ def prefix_errors(source: str | os.PathLike[str]) -> Iterator[None]:
         raise InputError(f"{os.fspath(source)}: {error.strerror or error}") from None
     except MemoryError:
         raise InputError(f"{os.fspath(source)}: needs more memory than there is") from None
+
+
+@contextmanager
+def recorded_warnings() -> Iterator[list[str]]:
+    """Collect the texts of the `InputWarning`s raised inside the block; all warnings are raised again at its end."""
+    texts: list[str] = []
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always", InputWarning)
+        try:
+            yield texts
+        finally:
+            texts += [str(one.message) for one in raised if issubclass(one.category, InputWarning)]
+    for one in raised:
+        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)

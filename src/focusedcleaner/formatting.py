@@ -14,8 +14,6 @@ from focusedcleaner.graph import FloatArray, Graph
 
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 """Unicode categories of control, format and unassigned characters and of line separators."""
-MOST_PLANTED = 0.3
-"""Attackers plant at most this share of a graph's edges."""
 
 
 def percent(share: float) -> str:
@@ -34,26 +32,6 @@ def count(number: int, what: str) -> str:
     ('1 edge', '1,200 edges')
     """
     return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def estimate_in_words(estimate: Mapping[str, float], edges: int) -> str:
-    """Describe the estimated number of planted edges, with a warning where it is implausibly large.
-
-    The interval is meant to hold nine times in ten, but held on 20 of 63 test graphs.
-
-    >>> estimate_in_words({"number": 512.3, "low": 461.0, "high": 563.6}, edges=5_000)
-    'about 512 edges (461 to 564; this interval is too narrow: it held on 20 of 63 test graphs)'
-    >>> estimate_in_words({"number": 40.0, "low": 36.0, "high": 44.0}, edges=100).partition("; 40")[2]
-    '.0 % of all edges is more than attackers plant: this method fails where most edges join different classes'
-    """
-    low, high = round(estimate["low"]), round(estimate["high"])
-    interval = f"{low:,} to {high:,}; this interval is too narrow: it held on 20 of 63 test graphs"
-    text = f"about {count(round(estimate['number']), 'edge')} ({interval})"
-    share = estimate["number"] / max(edges, 1)
-    if share <= MOST_PLANTED:
-        return text
-    warning = "is more than attackers plant: this method fails where most edges join different classes"
-    return f"{text}; {percent(share)} of all edges {warning}"
 
 
 def readable(text: object, most: int = 60) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from typing import Any
 
 from focusedcleaner.api import sanitize
 from focusedcleaner.budget import Budget
 from focusedcleaner.errors import InputError
+from focusedcleaner.formatting import count
 from focusedcleaner.sanitizers import AUTO, sanitizer
 
 with warnings.catch_warnings():
@@ -17,6 +19,8 @@ with warnings.catch_warnings():
 
 __all__ = ["Sanitize"]
 
+_LOG = logging.getLogger("focusedcleaner")
+
 
 class Sanitize(BaseTransform):
     """Removes the edges that an attacker most likely planted.
@@ -25,6 +29,9 @@ class Sanitize(BaseTransform):
     from `edge_attr`, `edge_weight` and all other edge tensors. `removed_edge_index` (2 × R) holds the removed edges
     once each, the most suspicious first. A method that inserts edges (gasoline) appends both directions to
     `edge_index` and lists them in `added_edge_index`; it refuses data whose edges have attributes.
+
+    The verdict goes to the log "focusedcleaner": as a warning if it is "uncertain" or "not suitable", since nothing is
+    removed then unless a budget is given, and as information otherwise.
 
     Args:
         method: a sanitizer's name, or "auto": the same rule as `focusedcleaner.sanitize` and the command line.
@@ -48,7 +55,11 @@ class Sanitize(BaseTransform):
     def forward(self, data: Any) -> Data:
         if not isinstance(data, Data):
             raise InputError(f"Sanitize works on a PyG Data, not on {type(data).__name__}")
-        return sanitize(data, self.method, self.budget, seed=self.seed, **self.settings).data
+        result = sanitize(data, self.method, self.budget, seed=self.seed, **self.settings)
+        level = logging.INFO if result.verdict.status in ("poisoned", "no sign") else logging.WARNING
+        removed = f"{len(result.removed):,} of {count(result.poisoned.num_edges, 'edge')} removed"
+        _LOG.log(level, "%s", " ".join(filter(None, (f"{result.headline}; {removed}.", result.verdict.explanation))))
+        return result.data
 
     def __repr__(self) -> str:
         arguments = {"budget": self.budget, "seed": self.seed, **self.settings}

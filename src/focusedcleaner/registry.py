@@ -26,6 +26,14 @@ class EdgeScorer(Protocol):
         ...
 
 
+class Progress(Protocol):
+    """Whoever asks a long computation how far it is."""
+
+    def __call__(self, done: int, total: int, stage: str = "", /) -> None:
+        """Report ``done`` of ``total`` steps, and what is being done: "round 2 of 4: random, PGD"."""
+        ...
+
+
 @dataclass(frozen=True)
 class Method(Generic[T]):
     """A method that can be built by name.

@@ -12,14 +12,24 @@ from typing import Any, Literal, get_args
 from focusedcleaner.budget import AUTO
 from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.io.disk import read_text
-from focusedcleaner.sanitizers.base import Sanitation
+from focusedcleaner.sanitizers.sanitation import Sanitation
+from focusedcleaner.verdict import STATUSES
 
 RECORD = "run.json"
 Status = Literal["complete", "interrupted"]
 
 _CONFIGURATION = ("method", "settings", "budget", "seed")
 """What a run must share with the run that resumes it, beside the graph."""
-_DEFAULTS: Mapping[str, Any] = {"auto_budget": False, "added": 0, "estimate": None, "seconds": 0.0, "versions": {}}
+_DEFAULTS: Mapping[str, Any] = {
+    "auto_budget": False,
+    "added": 0,
+    "suspects": 0,
+    "verdict": None,
+    "estimate": None,
+    "warnings": [],
+    "seconds": 0.0,
+    "versions": {},
+}
 """Fields that a record may lack."""
 _DEEPEST = 20
 """Levels of nested settings at most."""
@@ -36,7 +46,10 @@ def make_record(sanitation: Sanitation, source: Mapping[str, Any], status: Statu
         "auto_budget": sanitation.auto,
         "removed": len(sanitation.removed),
         "added": len(sanitation.added),
+        "suspects": len(sanitation.suspects),
+        "verdict": sanitation.verdict.to_dict(),
         "estimate": None if estimate is None else {name: round(value, 1) for name, value in vars(estimate).items()},
+        "warnings": list(sanitation.warnings),
         "seed": sanitation.seed,
         "seconds": round(sanitation.seconds, 3),
         "input": {**source, "nodes": graph.num_nodes, "edges": graph.num_edges, "fingerprint": graph.fingerprint()},
@@ -82,6 +95,19 @@ def _is_estimate(value: object) -> bool:
     return all(map(_is_amount, numbers)) and bool(numbers[1] <= numbers[2])
 
 
+def _is_verdict(value: object) -> bool:
+    if not isinstance(value, dict):
+        return value is None
+    precision, alarms = value.get("expected_precision"), value.get("expected_false_alarms")
+    return (
+        value.get("status") in STATUSES
+        and _is_text(value.get("reason"))
+        and _is_text(value.get("caveat", ""))
+        and (precision is None or (_is_amount(precision) and precision <= 1))
+        and (alarms is None or _is_amount(alarms))
+    )
+
+
 def _is_text(value: object) -> bool:
     """Whether it is text that can be printed: JSON can spell half a character."""
     return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
@@ -116,8 +142,15 @@ _CHECKS: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "seed": (_is_count, "a whole number from 0"),
     "removed": (_is_count, "a whole number from 0"),
     "added": (_is_count, "a whole number from 0"),
+    "suspects": (_is_count, "a whole number from 0"),
     "auto_budget": (lambda value: isinstance(value, bool), "true or false"),
     "estimate": (_is_estimate, "null or three numbers from 0: number, low and high, low not above high"),
+    "verdict": (
+        _is_verdict,
+        f"null or an object: status ({', '.join(STATUSES)}), reason, expected_precision (0 to 1 or null), "
+        "expected_false_alarms (from 0 or null) and caveat",
+    ),
+    "warnings": (lambda value: isinstance(value, list) and all(map(_is_text, value)), "a list of texts"),
     "seconds": (_is_amount, "a number from 0"),
     "input": (_is_input, "an object, with text as its graph and its fingerprint"),
     "versions": (_is_object, "an object"),

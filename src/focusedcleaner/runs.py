@@ -3,6 +3,7 @@
     run.json        settings, versions, input, timings
     removed.csv     the removed edges in order of removal, each with its score and its evidence
     added.csv       the inserted edges with their scores, if there are any
+    suspects.csv    the most suspicious edges that were not removed, if the method lists them
     sanitized.npz   the cleaned graph
     trace.csv       one row per round
     report.html     the report, which the command line writes
@@ -15,15 +16,13 @@ replaces the files of its own folder in one transaction. Whoever writes a run ha
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -32,20 +31,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focusedcleaner.errors import InputError, prefix_errors
-from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
+from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs, pair_keys
 from focusedcleaner.io import graph_files, load_npz
-from focusedcleaner.io.disk import read_text
-from focusedcleaner.io.spreadsheet import escape
 from focusedcleaner.io.transaction import JOURNAL, locked, recover, remove_litter, sync_folder, write_files
 from focusedcleaner.restore.missing import Missing
 from focusedcleaner.run_record import RECORD, Status, make_record, read_record
-from focusedcleaner.sanitizers.base import Sanitation, no_scores
+from focusedcleaner.run_tables import edge_table, read_edge_table, read_rows, table
+from focusedcleaner.sanitizers.sanitation import Sanitation, no_scores
+from focusedcleaner.verdict import Estimate, Verdict
 
-REMOVED, ADDED, GRAPH, TRACE = "removed.csv", "added.csv", "sanitized.npz", "trace.csv"
+REMOVED, ADDED, SUSPECTS, GRAPH, TRACE = "removed.csv", "added.csv", "suspects.csv", "sanitized.npz", "trace.csv"
 CHECKPOINT, REPORT, MISSING = "checkpoint.npz", "report.html", "missing.csv"
 _POSITIONS = ("round", "removed", "added")
-_NUMBERS = ("score", "planted", "common_neighbours", "attribute_similarity")
-"""Columns that hold one number per edge; others may hold a vector."""
 
 
 @dataclass(frozen=True)
@@ -127,11 +124,14 @@ class RunFolder:
         """Write the run, without its report; ``source`` says what the graph was read from."""
         graph = sanitation.poisoned
         record = json.dumps(make_record(sanitation, source, status), indent=2, ensure_ascii=False)
-        files = {REMOVED: _edge_table(graph, sanitation.removed, sanitation.scores, sanitation.evidence)}
+        files = {REMOVED: edge_table(graph, sanitation.removed, sanitation.scores, sanitation.evidence)}
         if len(sanitation.added):
-            files[ADDED] = _edge_table(graph, sanitation.added, sanitation.added_scores, {})
-        files |= {TRACE: _table(sanitation.trace), RECORD: f"{record}\n".encode()}
-        old = {ADDED, MISSING, REPORT, *([CHECKPOINT] if status == "complete" else [])} - files.keys()
+            files[ADDED] = edge_table(graph, sanitation.added, sanitation.added_scores, {})
+        if len(sanitation.suspects):
+            columns = sanitation.suspect_scores, sanitation.suspect_evidence
+            files[SUSPECTS] = edge_table(graph, sanitation.suspects, *columns)
+        files |= {TRACE: table(sanitation.trace), RECORD: f"{record}\n".encode()}
+        old = {ADDED, SUSPECTS, MISSING, REPORT, *([CHECKPOINT] if status == "complete" else [])} - files.keys()
         write_files(
             {**graph_files(sanitation.graph, self.work / GRAPH), **{self.work / name: files[name] for name in files}},
             remove=[self.work / name for name in sorted(old)],
@@ -160,28 +160,6 @@ def write_run(sanitation: Sanitation, path: str | os.PathLike[str], *, source: M
         folder.finish(sanitation, source or {})
 
 
-def _edge_table(graph: Graph, edges: IntArray, scores: FloatArray, evidence: Mapping[str, NDArray[Any]]) -> bytes:
-    """Edges as CSV: rank, both ends by their names in the graph, score, and a column per kind of evidence."""
-    u, v = ([escape(str(graph.name(node))) for node in ends] for ends in edges.reshape(-1, 2).T)
-    return _table({"rank": np.arange(1, len(u) + 1), "u": u, "v": v, "score": scores, **evidence})
-
-
-def _table(columns: Mapping[str, Iterable[Any]]) -> bytes:
-    """Columns as CSV."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*([_cell(value) for value in column] for column in columns.values()), strict=True))
-    return buffer.getvalue().encode()
-
-
-def _cell(value: Any) -> str:
-    """A number with nine digits; a vector with four decimals per number, joined by semicolons."""
-    if isinstance(value, np.ndarray):
-        return ";".join(f"{part:.4f}" for part in value)
-    return f"{value:.9g}" if isinstance(value, float | np.floating) else str(value)
-
-
 @dataclass(frozen=True)
 class Run:
     """The content of a run folder."""
@@ -198,10 +176,46 @@ class Run:
     added: IntArray = field(default_factory=no_pairs)
     """A × 2 node numbers: the inserted edges, in the order of insertion."""
     added_scores: FloatArray = field(default_factory=no_scores)
+    suspects: IntArray = field(default_factory=no_pairs)
+    """S × 2 node numbers: edges that were not removed, most suspicious first."""
+    suspect_scores: FloatArray = field(default_factory=no_scores)
+    suspect_evidence: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
         return bool(self.record["status"] == "complete")
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether edges were planted, as far as the method could tell."""
+        fields = self.record["verdict"]
+        if fields is None:
+            return Verdict("uncertain", "this run was made before verdicts were kept")
+        return Verdict.of(fields)
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The number of planted edges, from methods that estimate it."""
+        fields = self.record["estimate"]
+        return None if fields is None else Estimate(*(fields[name] for name in ("number", "low", "high")))
+
+    @property
+    def headline(self) -> str:
+        """The verdict in one line."""
+        return self.verdict.headline(self.estimate)
+
+    @property
+    def listing(self) -> str:
+        """The file that lists the flagged edges: the removed ones or, where there are none, the suspects."""
+        return SUSPECTS if self.record["suspects"] and not self.record["removed"] else REMOVED
+
+    @cached_property
+    def flagged(self) -> Run:
+        """The run as reports and reviews show it: where nothing was removed, as if the suspects had been."""
+        if self.listing == REMOVED:
+            return self
+        rest, scores, evidence = self.graph.without_edges(self.suspects), self.suspect_scores, self.suspect_evidence
+        return replace(self, graph=rest, removed=self.suspects, scores=scores, evidence=evidence)
 
     @cached_property
     def poisoned(self) -> Graph:
@@ -264,13 +278,13 @@ def _state(folder: Path) -> object:
 def _read_files(folder: Path) -> Run:
     record = read_record(folder)
     graph = load_npz(folder / GRAPH, renumber=False)
-    tables = {"added": (no_pairs(), {"score": no_scores()})}
-    for key, file in {"removed": REMOVED, **({"added": ADDED} if record["added"] else {})}.items():
-        tables[key] = edges, _ = _read_edge_table(folder / file, graph)
-        if record[key] != len(edges):
-            raise InputError(f"{folder}: {RECORD} tells of {record[key]} {key} edges, {file} of {len(edges)}")
-    (removed, evidence), (added, added_columns) = tables["removed"], tables["added"]
-    run = Run(folder, record, graph, removed, evidence.pop("score"), evidence, added, added_columns["score"])
+    removed, scores, evidence = _listed(folder, record, graph, "removed", REMOVED)
+    added, added_scores, _ = _listed(folder, record, graph, "added", ADDED)
+    suspects = _listed(folder, record, graph, "suspects", SUSPECTS)
+    run = Run(folder, record, graph, removed, scores, evidence, added, added_scores, *suspects)
+    pairs = np.sort(run.suspects, axis=1)
+    if len(np.unique(pair_keys(pairs, graph.num_nodes))) < len(pairs) or not graph.has_edges(pairs).all():
+        raise InputError(f"{folder / SUSPECTS}: every line must be another edge of the cleaned graph")
     with prefix_errors(folder):
         fingerprint = run.poisoned.fingerprint()
         # A graph that still has a removed edge would have the same fingerprint.
@@ -280,10 +294,22 @@ def _read_files(folder: Path) -> Run:
     return run
 
 
+def _listed(
+    folder: Path, record: Mapping[str, Any], graph: Graph, key: str, file: str
+) -> tuple[IntArray, FloatArray, dict[str, NDArray[Any]]]:
+    """The edges of a table with their scores and evidence; their number is as `run.json` says."""
+    if not record[key] and file != REMOVED:
+        return no_pairs(), no_scores(), {}
+    edges, columns = read_edge_table(folder / file, graph)
+    if record[key] != len(edges):
+        raise InputError(f"{folder}: {RECORD} tells of {record[key]} {key} edges, {file} of {len(edges)}")
+    return edges, columns.pop("score"), columns
+
+
 def read_trace(folder: Path) -> dict[str, list[float]]:
     """Read `trace.csv`: a list of numbers per column, empty if the method left no trace."""
     with prefix_errors(folder / TRACE):
-        header, *rows = _rows(folder / TRACE) or [[]]
+        header, *rows = read_rows(folder / TRACE) or [[]]
         try:
             columns = [[float(cell) for cell in column] for column in zip(*rows, strict=True)]
         except ValueError:
@@ -296,7 +322,7 @@ def read_trace(folder: Path) -> dict[str, list[float]]:
 
 def write_missing(run: Run, missing: Missing) -> None:
     """Write the edges that `restore` proposes; earlier proposals are replaced."""
-    write_files({run.path / MISSING: _edge_table(run.graph, missing.pairs, missing.scores, missing.evidence)})
+    write_files({run.path / MISSING: edge_table(run.graph, missing.pairs, missing.scores, missing.evidence)})
 
 
 def read_missing(run: Run) -> IntArray | None:
@@ -304,47 +330,8 @@ def read_missing(run: Run) -> IntArray | None:
     path = run.path / MISSING
     if not path.exists():
         return None
-    pairs, _ = _read_edge_table(path, run.graph)
+    pairs, _ = read_edge_table(path, run.graph)
     with prefix_errors(path):
         if run.graph.has_edges(np.sort(pairs, axis=1)).any():
             raise InputError("proposes an edge that the cleaned graph has: it belongs to another run; restore again")
     return pairs
-
-
-def _read_edge_table(path: Path, graph: Graph) -> tuple[IntArray, dict[str, NDArray[Any]]]:
-    """The edges of a table by node number, and the other columns from the score on."""
-    with prefix_errors(path):
-        header, *rows = _rows(path) or [[]]
-        if header[:4] != ["rank", "u", "v", "score"]:
-            raise InputError("its columns must begin with rank, u, v, score")
-        if any(len(row) != len(header) for row in rows):
-            raise InputError("a row has too few or too many cells")
-        _, u, v, *columns = zip(*rows, strict=True) if rows else [()] * len(header)
-        names = {str(graph.name(node)): node for node in range(graph.num_nodes)}
-        numbers = names | {escape(name): node for name, node in names.items()}  # older files hold the plain names
-        try:
-            edges = np.array([[numbers[name] for name in ends] for ends in (u, v)], dtype=np.int64).T
-            found = {name: _numbers(column) for name, column in zip(header[3:], columns, strict=True)}
-        except KeyError as unknown:
-            raise InputError(f"names node {unknown}, which the cleaned graph does not have") from None
-        except ValueError:
-            raise InputError("a score or a piece of evidence is not a number") from None
-        for name in _NUMBERS:
-            if name in found and found[name].ndim != 1:
-                raise InputError(f"{name} must be one number for each edge")
-        return edges, found
-
-
-def _rows(path: Path) -> list[list[str]]:
-    try:
-        return list(csv.reader(io.StringIO(read_text(path), newline="")))
-    except csv.Error as error:
-        raise InputError(f"is not a CSV file: {error}") from None
-
-
-def _numbers(cells: Iterable[str]) -> NDArray[Any]:
-    """R finite values, or R × C where a cell holds a vector."""
-    values = np.array([[float(part) for part in cell.split(";")] for cell in cells], dtype=np.float64)
-    if not np.isfinite(values).all():
-        raise ValueError
-    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from types import NoneType, UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from focusedcleaner.errors import InputError
 
@@ -69,11 +69,12 @@ def bounded(default: T, interval: str) -> T:
 
 @dataclass(frozen=True)
 class Setting:
-    """A field that a user may set: its name, its type, and whether it may be None."""
+    """A field that a user may set: its name, its type, whether it may be None, and the texts it is limited to."""
 
     name: str
     kind: type
     optional: bool = False
+    choices: tuple[str, ...] = ()
 
     def read(self, given: object) -> Any:
         """Convert a value, or text from the command line, to the setting's type.
@@ -93,6 +94,8 @@ class Setting:
         if wrong_type or (isinstance(value, float) and not math.isfinite(value)):
             expected = _TYPE_NAMES[self.kind] + (" or none" if self.optional else "")
             raise InputError(f"{self.name} must be {expected}, not {given!r:.80}")
+        if self.choices and value not in self.choices:
+            raise InputError(f"{self.name} must be {' or '.join(self.choices)}, not {given!r:.80}")
         if isinstance(value, int) and value > LARGEST:
             raise InputError(f"{self.name} must be at most {LARGEST:,}, not {given!s:.80}")
         return value
@@ -105,13 +108,13 @@ class Setting:
         if self.kind is bool:
             return _BOOLEANS.get(text, given)
         try:
-            return self.kind(text) if self.kind in (int, float) else given
+            return self.kind(text) if self.kind in (int, float) else text if text in self.choices else given
         except ValueError:
             return given
 
 
 def settings_of(kind: type) -> dict[str, Setting]:
-    """The fields of a dataclass that hold one plain value, by name; none for any other class.
+    """The fields of a dataclass that hold one plain value or one of several texts, by name; none for any other class.
 
     >>> from focusedcleaner.surrogate import Implicit
     >>> list(settings_of(Implicit))
@@ -125,6 +128,8 @@ def settings_of(kind: type) -> dict[str, Setting]:
         kinds = [option for option in options if option is not NoneType]
         if len(kinds) == 1 and kinds[0] in _TYPE_NAMES:
             settings[name] = Setting(name, kinds[0], optional=NoneType in options)
+        elif len(kinds) == 1 and get_origin(kinds[0]) is Literal:
+            settings[name] = Setting(name, str, NoneType in options, choices=get_args(kinds[0]))
     return settings
 
 

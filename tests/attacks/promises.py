@@ -42,6 +42,6 @@ def check_harm(attack: Attack) -> None:
         return float((predicted == graph.labels).mean())
 
     calls: list[tuple[int, int]] = []
-    poisoned = attack.poison(graph, "20%", progress=lambda done, of: calls.append((done, of))).graph
+    poisoned = attack.poison(graph, "20%", progress=lambda done, of, stage="": calls.append((done, of))).graph
     assert accuracy(poisoned) < accuracy(graph) - 0.05
     assert calls[-1] == (120, 120)

@@ -163,7 +163,7 @@ def test_graphs_and_names_are_checked_before_the_work(clean: Graph, monkeypatch:
 
 def test_settings_and_progress(clean: Graph) -> None:
     calls: list[tuple[int, int]] = []
-    QUICK.poison(clean, 11, progress=lambda done, of: calls.append((done, of)))
+    QUICK.poison(clean, 11, progress=lambda done, of, stage="": calls.append((done, of)))
     assert calls == [(5, 11), (11, 11)]
     assert QUICK.settings()["kind"] == "Adaptive"
     assert QUICK.settings()["stealth"] == QUICK.stealth

@@ -23,7 +23,7 @@ def test_an_interrupted_attack_resumes(tmp_path: Path, method: GreedyAttack) -> 
     graph = synthetic(100, seed=1)
     whole = method.poison(graph, 12).flips
 
-    def stop(done: int, budget: int) -> None:
+    def stop(done: int, budget: int, stage: str = "") -> None:
         if done == 5:
             raise KeyboardInterrupt
 

@@ -96,6 +96,6 @@ def test_shares_are_checked(kind: type[RandomAttack], share: float) -> None:
 @pytest.mark.parametrize("attack", [Dice(), RandomAttack()])
 def test_settings_and_progress(attack: RandomAttack) -> None:
     calls: list[tuple[int, int]] = []
-    attack.poison(synthetic(100, seed=0), 10, progress=lambda done, of: calls.append((done, of)))
+    attack.poison(synthetic(100, seed=0), 10, progress=lambda done, of, stage="": calls.append((done, of)))
     assert calls[-1] == (10, 10)
     assert attack.settings() == {"kind": type(attack).__name__, "share_removed": attack.share_removed}

@@ -85,7 +85,7 @@ def test_each_rival_is_better_than_chance(name: str, clean: Graph, poisoned: Gra
 def test_progress_ends_at_the_budget(name: str, poisoned: Graph) -> None:
     seen: list[tuple[int, int]] = []
     cleaner = sanitizer(name, **QUICK.get(name, {}))
-    done = cleaner.sanitize(poisoned, 12, progress=lambda part, whole: seen.append((part, whole)))
+    done = cleaner.sanitize(poisoned, 12, progress=lambda part, whole, stage="": seen.append((part, whole)))
     assert seen[-1] == (12, 12)
     assert seen == sorted(seen)
     assert {len(column) for column in done.trace.values()} == {len(seen)}

@@ -24,7 +24,7 @@ def test_a_resumed_run_gives_the_same_result(name: str, poisoned: Graph, tmp_pat
     cleaner = sanitizer(name, **{**QUICK.get(name, {}), **per_round})
     whole = cleaner.sanitize(poisoned, 20, seed=3)
 
-    def interrupt(done: int, total: int) -> None:
+    def interrupt(done: int, total: int, stage: str = "") -> None:
         if done == 10:
             raise KeyboardInterrupt
 
@@ -37,7 +37,9 @@ def test_a_resumed_run_gives_the_same_result(name: str, poisoned: Graph, tmp_pat
         column = getattr(partial, part)
         assert np.array_equal(column, getattr(whole, part)[: len(column)]), part
     rounds: list[int] = []
-    resumed = cleaner.sanitize(poisoned, 20, seed=3, progress=lambda done, _: rounds.append(done), checkpoint=file)
+    resumed = cleaner.sanitize(
+        poisoned, 20, seed=3, progress=lambda done, _, stage="": rounds.append(done), checkpoint=file
+    )
     assert rounds == [15, 20]
     for part in ("removed", "scores", "added", "added_scores"):
         assert np.array_equal(getattr(resumed, part), getattr(whole, part)), part
@@ -50,7 +52,7 @@ def test_a_resumed_run_gives_the_same_result(name: str, poisoned: Graph, tmp_pat
 def test_a_checkpoint_of_another_run_is_refused(poisoned: Graph, tmp_path: Path) -> None:
     file = tmp_path / "checkpoint.npz"
 
-    def interrupt(done: int, total: int) -> None:
+    def interrupt(done: int, total: int, stage: str = "") -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(Interrupted):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,11 +21,10 @@ from focusedcleaner.graph import Graph, IntArray, no_pairs
 from focusedcleaner.io.convert import as_graph
 from focusedcleaner.io.disk import Checkpoint
 from focusedcleaner.node_order import NodeOrder
+from focusedcleaner.registry import Progress as Progress
 from focusedcleaner.settings import Configurable
 
 Needs = Literal["edges", "labels", "split"]
-Progress = Callable[[int, int], None]
-"""Called with (flips so far, budget)."""
 ALL_PAIRS = 30_000
 """Number of nodes up to which an attack can score all pairs at every step."""
 FlipLog = Mapping[str, NDArray[Any]]
@@ -111,7 +110,7 @@ class Attack(Configurable, ABC):
             graph: a `Graph`, PyG `Data`, NetworkX graph or scipy adjacency.
             budget: the number of pairs that may be flipped: 500, 0.1 or "10%" of the edges.
             seed: seed of the random numbers.
-            progress: called with (flips so far, budget).
+            progress: called with (flips so far, budget) or (flips so far, budget, what is being done).
             checkpoint: file in which an ordered attack saves its flips; the attack resumes from it if it exists.
 
         Raises:
@@ -128,8 +127,7 @@ class Attack(Configurable, ABC):
         try:
             with one_thread():
                 ordered, renumbered = clean.in_canonical_order(), self.renumbered(clean.canonical_order)
-                progress = progress or (lambda done, of: None)
-                flips = renumbered.flip(ordered, allowed, seed=seed, progress=progress, **resume)
+                flips = renumbered.flip(ordered, allowed, seed=seed, progress=progress or _unreported, **resume)
         except FlipsSoFar as so_far:
             flips, interrupted = so_far.flips, True
         flips, _ = clean.canonical_order.pairs_back(flips, {})
@@ -203,6 +201,10 @@ class GreedyAttack(Attack):
                 file.save(log)
             raise FlipsSoFar(log["flips"]) from None
         return log["flips"][:budget]
+
+
+def _unreported(done: int, total: int, stage: str = "") -> None:
+    """Progress that nobody asked for."""
 
 
 def added_and_removed(graph: Graph, flips: IntArray) -> tuple[IntArray, IntArray]:

@@ -90,7 +90,10 @@ def _command(target: str, declared: type) -> None:
     module, name = target.split(".")
 
     def invoke(**values: Any) -> None:
-        getattr(import_module(f"focusedcleaner.cli.{module}"), name)(declared(**values))
+        from focusedcleaner.cli.console import warnings_as_notes
+
+        with warnings_as_notes():
+            getattr(import_module(f"focusedcleaner.cli.{module}"), name)(declared(**values))
 
     invoke.__signature__ = inspect.signature(declared, eval_str=True)  # type: ignore[attr-defined]
     app.command(name, help=declared.__doc__)(invoke)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import shlex
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from datetime import timedelta
+from typing import Any, Protocol
 
 import typer
 from rich import progress
@@ -21,7 +22,11 @@ from focusedcleaner.formatting import count as count
 from focusedcleaner.formatting import readable, visible, why
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 
-Update = Callable[[int, int | None], None]
+
+class Update(Protocol):
+    """Moves a progress bar; the total may be unknown."""
+
+    def __call__(self, done: int, total: int | None, stage: str = "", /) -> None: ...
 
 
 class Stopped(KeyboardInterrupt):
@@ -121,11 +126,44 @@ def warnings_as_notes() -> Iterator[None]:
         yield
 
 
-class _Rate(progress.ProgressColumn):
-    """Steps per second."""
+class _Stage(progress.ProgressColumn):
+    """What is being done or, where that is not told, the steps done and the steps per second."""
 
     def render(self, task: progress.Task) -> Text:
-        return Text("" if task.speed is None else f"{task.speed:,.1f}/s", style="dim")
+        if task.fields["stage"]:
+            return Text(visible(task.fields["stage"]))
+        total = "?" if task.total is None else f"{task.total:,.0f}"
+        speed = "" if task.speed is None else f"  {task.speed:,.1f}/s"
+        return Text.assemble((f"{task.completed:,.0f}/{total}", "green"), (speed, "dim"))
+
+
+class _TimeLeft(progress.ProgressColumn):
+    """The time left at the mean speed between the first report and the last; rounds are too few for rich's own."""
+
+    def render(self, task: progress.Task) -> Text:
+        left = None if task.finished else task.fields["end"]
+        if left is None or task.elapsed is None:
+            return Text("")
+        return Text(f"{timedelta(seconds=max(round(left - task.elapsed), 0))} left", style="cyan")
+
+
+class _Bar:
+    """Moves a progress bar and foresees the second, from its start, at which it will be full."""
+
+    def __init__(self, bar: progress.Progress, description: str) -> None:
+        self.bar = bar
+        self.task = bar.add_task(description, total=None, stage="", end=None)
+        self.first = 0.0, 0
+        """When the first report came, and how many steps were done then: those of an interrupted run took no time."""
+
+    def __call__(self, done: int, total: int | None, stage: str = "", /) -> None:
+        now, (start, before) = self.bar.tasks[0].elapsed or 0.0, self.first
+        end = None
+        if total is not None and done > before:
+            end = now + (now - start) * (total - done) / (done - before)
+        if not start:
+            self.first = now, done
+        self.bar.update(self.task, completed=done, total=total, stage=stage, end=end)
 
 
 @contextmanager
@@ -135,10 +173,8 @@ def progress_bar(description: str, *, bytes_: bool = False) -> Iterator[Update]:
     columns: list[progress.ProgressColumn] = [
         progress.TextColumn("{task.description}", markup=False),
         progress.BarColumn(),
-        progress.DownloadColumn() if bytes_ else progress.MofNCompleteColumn(),
-        progress.TransferSpeedColumn() if bytes_ else _Rate(),
-        progress.TimeRemainingColumn(),
+        *([progress.DownloadColumn(), progress.TransferSpeedColumn()] if bytes_ else [_Stage()]),
+        _TimeLeft(),
     ]
     with progress.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(description, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        yield _Bar(bar, description)

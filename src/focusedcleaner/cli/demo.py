@@ -44,6 +44,7 @@ def demo(options: DemoOptions) -> None:
     fields = {
         "graph": name.lower(),
         "method": sanitation.method,
+        "status": sanitation.verdict.status,
         "planted": result.attacked,
         "removed": result.removed,
         "hits": result.hits,
@@ -95,6 +96,7 @@ def _show(fields: dict[str, Any], graphs: dict[str, Graph], sanitation: Sanitati
     cleaner = f"FocusedCleaner ({sanitation.method}) in {sanitation.seconds:.1f} s"
     counts.add_row(f"{fields['planted']:,}", f"edges planted by an attacker (METTACK), who removed {cut:,} others")
     counts.add_row(f"{fields['removed']:,}", f"edges removed by {cleaner}")
+    counts.add_row("", sanitation.headline)
     counts.add_row(f"{fields['hits']:,}", "of these had been planted")
     console.print(counts, "")
     table = results_table("graph", "edges", "within a class", f"GCN accuracy (mean of {SEEDS})")

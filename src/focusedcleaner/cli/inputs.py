@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from focusedcleaner import datasets
-from focusedcleaner.cli.console import note, progress_bar, warnings_as_notes
+from focusedcleaner.cli.console import note, progress_bar
 from focusedcleaner.cli.options import GraphSource
 from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.formatting import shown_path
@@ -22,24 +22,23 @@ from focusedcleaner.runs import GRAPH, read_run
 
 
 def read_graph(source: GraphSource) -> Graph:
-    """Read the graph and apply the options; an `InputWarning` becomes a note."""
-    with warnings_as_notes():
-        graph = _load(source)
-        if source.adjacency is not None:
-            matrix = load_adjacency(source.adjacency).tocoo()
-            if (size := matrix.shape[0]) != graph.num_nodes:
-                mismatch = f"is an adjacency of {size:,} nodes, but the graph has {graph.num_nodes:,}"
-                raise InputError(f"{source.adjacency}: {mismatch}")
-            pairs = np.column_stack([matrix.row, matrix.col])
-            graph = replace(graph, edges=Graph.from_pairs(graph.num_nodes, pairs).edges)
-        if source.split is not None:
-            split = load_split(source.split, num_nodes=graph.num_nodes)
-            if graph.split is not None and graph.split != split and not source.force_split:
-                raise InputError(
-                    f"{source.split}: is another split than the one that {source.graph} carries, which it may have "
-                    "been poisoned for: leave out --split, or add --force-split"
-                )
-            graph = graph.with_split(split)
+    """Read the graph and apply the options."""
+    graph = _load(source)
+    if source.adjacency is not None:
+        matrix = load_adjacency(source.adjacency).tocoo()
+        if (size := matrix.shape[0]) != graph.num_nodes:
+            mismatch = f"is an adjacency of {size:,} nodes, but the graph has {graph.num_nodes:,}"
+            raise InputError(f"{source.adjacency}: {mismatch}")
+        pairs = np.column_stack([matrix.row, matrix.col])
+        graph = replace(graph, edges=Graph.from_pairs(graph.num_nodes, pairs).edges)
+    if source.split is not None:
+        split = load_split(source.split, num_nodes=graph.num_nodes)
+        if graph.split is not None and graph.split != split and not source.force_split:
+            raise InputError(
+                f"{source.split}: is another split than the one that {source.graph} carries, which it may have "
+                "been poisoned for: leave out --split, or add --force-split"
+            )
+        graph = graph.with_split(split)
     return graph.largest_component() if source.largest_component else graph
 
 

@@ -30,13 +30,14 @@ def _not_nan(value: float | None) -> float | None:
 
 
 _GRAPH = "The name of a data set (cora), a graph file (.npz, .csv, .graphml), or a run folder."
-_METHOD = (
-    "cld, lp, … (see: methods); auto is self-attack for a graph with attributes and 2,000 to 200,000 edges, "
-    "and cld for any other."
-)
+_METHOD = "cld, lp, … (see: methods); auto is self-attack or, beyond 200,000 edges, a ranking by cld."
 _BUDGET = (
     "Edges to remove at most: 10%, 0.1 (a fraction) or 500 (a number); with auto the method decides. "
     "\\[default: auto if the method can decide, else 10%]"
+)
+_PURPOSE = (
+    "What the result is for: a model, which profits from removing doubtful edges too, or evidence, a list of edges "
+    "that are almost certainly planted. \\[default: model]"
 )
 _RUN = "The run folder, which must not exist. \\[default: runs/GRAPH-METHOD]"
 
@@ -106,6 +107,7 @@ class SanitizeOptions(GraphSource):
     ctx: typer.Context
     method: Annotated[str, option(_METHOD, "NAME")] = "auto"
     budget: Annotated[str | None, option(_BUDGET, show_default=False)] = None
+    purpose: Annotated[str | None, option(_PURPOSE, "model|evidence", "--for")] = None
     out: Annotated[Path | None, option(_RUN, "RUN")] = None
     settings: SettingsOption = None
     edges_per_round: Annotated[int | None, option("Edges to remove per round; 1 in the paper.", min=1)] = None

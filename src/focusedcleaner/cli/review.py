@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import getpass
 import shlex
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import get_args
 
 from rich.text import Text
 
-from focusedcleaner.cli.console import count, note, print_json, screen, warnings_as_notes
+from focusedcleaner.cli.console import count, note, print_json, screen
 from focusedcleaner.cli.inputs import check_output
 from focusedcleaner.cli.options import ApplyOptions, ReviewOptions
 from focusedcleaner.cli.signals import deferred
 from focusedcleaner.errors import InputError, MissingExtra
-from focusedcleaner.graph import IntArray
 from focusedcleaner.io import SUFFIXES, save_graph
 from focusedcleaner.io.transaction import write_files
-from focusedcleaner.review import Store, open_store
+from focusedcleaner.review import open_store
 from focusedcleaner.review.classes import all_classes, classes_of_ends, known_classes
 from focusedcleaner.review.edge_details import EdgeDetails
 from focusedcleaner.review.export import KINDS, Conflicts, export, select_edges
@@ -34,9 +32,10 @@ def review(options: ReviewOptions) -> None:
     """Serve the page, or write the decisions to a file."""
     if options.export is not None:
         check_output(options.export, force=options.force, suffixes=tuple(f".{kind}" for kind in KINDS))
-    with opened_run(options.run_folder) as run:
+    with opened_run(options.run_folder) as opened:
+        run = opened.flagged
         if not run.complete:
-            note(f"{run.path} was interrupted; a review covers only the edges removed so far: finish the run first")
+            note(f"{run.path} was interrupted; a review covers only the edges flagged so far: finish the run first")
         if options.export is not None:
             _export(run, options.export, json=options.json)
         else:
@@ -66,7 +65,7 @@ def _serve(run: Run, options: ReviewOptions) -> None:
 
     with closing(server.listen(options.port)) as listener:
         classes = all_classes(run.graph)
-        with _opened(run, classes_of_ends(run, classes)) as store:
+        with open_store(run, classes_of_ends(run, classes)) as store:
             server.serve(
                 Review(store, EdgeDetails(run, classes)),
                 listener,
@@ -78,17 +77,8 @@ def _serve(run: Run, options: ReviewOptions) -> None:
     note(f"the review has ended; every decision is in {run.path / FILE}")
 
 
-@contextmanager
-def _opened(run: Run, classes: IntArray | None = None) -> Iterator[Store]:
-    """Open the store of a run as `open_store` does, and print what it warns of."""
-    with ExitStack() as stack:
-        with warnings_as_notes():
-            store = stack.enter_context(open_store(run, classes))
-        yield store
-
-
 def _export(run: Run, path: Path, *, json: bool) -> None:
-    with _opened(run, classes_of_ends(run, known_classes(run.graph))) as store:
+    with open_store(run, classes_of_ends(run, known_classes(run.graph))) as store:
         write_files({path: "".join(export(store, path.suffix[1:].lower())).encode()})
         counts = {str(status): number for status, number in store.counts().items()}
     if json:
@@ -102,9 +92,10 @@ def apply(options: ApplyOptions) -> None:
     """Check the options, remove the edges, write the graph and print the result."""
     rule = _conflict_rule(options)
     out, threshold = options.out or options.run_folder / REVIEWED, options.undecided_above
-    with opened_run(options.run_folder) as run:
+    with opened_run(options.run_folder) as opened:
+        run = opened.flagged
         check_output(out, force=options.force, suffixes=SUFFIXES)
-        with _opened(run) as store:
+        with open_store(run) as store:
             selection = select_edges(store, reviewer=options.reviewer, conflicts=rule, undecided_above=threshold)
             unjudged = store.counts()["open"]
         if len(run.added):

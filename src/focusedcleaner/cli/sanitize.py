@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -22,18 +22,25 @@ from focusedcleaner.cli.console import (
     progress_bar,
     resume_command,
     screen,
-    warnings_as_notes,
 )
 from focusedcleaner.cli.inputs import read_graph, read_graph_with_split, source_record
 from focusedcleaner.cli.options import GraphSource, SanitizeOptions
 from focusedcleaner.cli.signals import deferred
-from focusedcleaner.errors import InputError
-from focusedcleaner.formatting import count, estimate_in_words, percent
+from focusedcleaner.errors import InputError, recorded_warnings
+from focusedcleaner.formatting import count, percent
 from focusedcleaner.graph import Graph
 from focusedcleaner.report import write_report
 from focusedcleaner.run_record import RECORD, Status, check_same_configuration, read_record
 from focusedcleaner.runs import Run, RunFolder, read_run
-from focusedcleaner.sanitizers import SANITIZERS, Interrupted, Sanitation, Sanitizer, sanitizer, sanitizer_for
+from focusedcleaner.sanitizers import (
+    SANITIZERS,
+    Interrupted,
+    Sanitation,
+    Sanitizer,
+    default_method,
+    sanitizer,
+    sanitizer_for,
+)
 from focusedcleaner.sanitizers.checks import check_sanitizable
 from focusedcleaner.scoring import aligned
 from focusedcleaner.settings import parse_pairs
@@ -43,10 +50,11 @@ SHOWN_EDGES = 5
 
 def sanitize(options: SanitizeOptions) -> None:
     """Check the options, clean the graph, write the run folder and print the result."""
-    per_round = [] if options.edges_per_round is None else [f"edges_per_round={options.edges_per_round}"]
-    settings = parse_pairs([*(options.settings or []), *per_round])
+    extra = {"edges_per_round": options.edges_per_round, "purpose": options.purpose}
+    pairs = [f"{name}={value}" for name, value in extra.items() if value is not None]
+    settings = parse_pairs([*(options.settings or []), *pairs])
     if options.method != AUTO:
-        sanitizer(options.method, **settings)  # refuses a wrong setting before the graph is read
+        _make(options, options.method, settings)  # refuses a wrong setting before the graph is read
     if options.resume and options.out is None:
         raise InputError("--resume needs --out: the folder of the interrupted run")
     with ExitStack() as stack:
@@ -54,23 +62,45 @@ def sanitize(options: SanitizeOptions) -> None:
             stack.enter_context(runs_folder())
         else:
             folder = stack.enter_context(RunFolder.opened(options.out, resume=options.resume))
-        graph = read_graph_with_split(options, options.seed)
-        method = sanitizer_for(graph, options.method, settings)
+        with recorded_warnings() as notes:
+            graph = read_graph_with_split(options, options.seed)
+        method = _make(options, default_method(graph) if options.method == AUTO else options.method, settings, graph)
         clean = None if options.truth is None else aligned(read_graph(GraphSource(graph=options.truth)), graph)
         if options.out is None:
             folder = stack.enter_context(RunFolder.opened(runs.free_path(options.graph, method.name)))
         earlier = _earlier_record(folder, method, graph, options)
         if earlier is None or earlier["status"] != "complete":
             before = float(earlier["seconds"]) if earlier and folder.checkpoint.exists() else 0.0
-            _compute(folder, method, graph, clean, options, seconds=before)
+            _compute(folder, method, graph, clean, options, seconds=before, notes=notes)
         elif clean is not None or not (folder.path / runs.REPORT).exists():
             write_run_report(folder.path, clean)
     run = read_run(folder.path)
     if options.json:
-        keys = ("method", "budget", "removed", *(("added",) if len(run.added) else ()), "seconds")
-        print_json({key: run.record[key] for key in keys} | {"out": str(folder.path)})
+        print_json(_fields(run))
     else:
         _show(run)
+
+
+def _make(options: SanitizeOptions, name: str, settings: Mapping[str, str], graph: Graph | None = None) -> Sanitizer:
+    """The method of that name or, with the graph, the one that the options ask for."""
+    if options.purpose is not None and "purpose" not in SANITIZERS[name].names():
+        others = ", ".join(method.name for method in SANITIZERS if "purpose" in method.names()) or "no method"
+        raise InputError(f"{name} has no purpose to choose: --for is for {others}")
+    return sanitizer(name, **settings) if graph is None else sanitizer_for(graph, options.method, settings)
+
+
+def _fields(run: Run) -> dict[str, Any]:
+    """What ``--json`` prints."""
+    verdict, record = run.verdict.to_dict(), run.record
+    return {
+        **{key: verdict[key] for key in ("status", "reason")},
+        "estimate": record["estimate"],
+        **{key: verdict[key] for key in ("expected_precision", "expected_false_alarms", "caveat")},
+        **{key: record[key] for key in ("method", "budget", "removed")},
+        **({"added": record["added"]} if record["added"] else {}),
+        **{key: record[key] for key in ("suspects", "warnings", "seconds")},
+        "out": str(run.path),
+    }
 
 
 @contextmanager
@@ -120,27 +150,38 @@ def _earlier_record(
 
 
 def _compute(
-    folder: RunFolder, method: Sanitizer, graph: Graph, clean: Graph | None, options: SanitizeOptions, *, seconds: float
+    folder: RunFolder,
+    method: Sanitizer,
+    graph: Graph,
+    clean: Graph | None,
+    options: SanitizeOptions,
+    *,
+    seconds: float,
+    notes: list[str],
 ) -> None:
-    """Clean the graph and save the result; after Ctrl-C, the result so far. ``seconds`` were spent before."""
+    """Clean the graph and save the result; after Ctrl-C, the result so far.
+
+    ``seconds`` were spent before, and ``notes`` are the warnings about the graph's file.
+    """
     again = resume_command(options.ctx.obj, *(["--out", str(folder.path)] if options.out is None else []))
     source = source_record(options)
 
     def save(sanitation: Sanitation, status: Status) -> None:
         with deferred():
-            folder.finish(replace(sanitation, seconds=seconds + sanitation.seconds), source, status=status)
+            whole = replace(sanitation, seconds=seconds + sanitation.seconds, warnings=(*notes, *sanitation.warnings))
+            folder.finish(whole, source, status=status)
             write_run_report(folder.path, clean)
 
     try:
-        with progress_bar("Removing edges") as progress, warnings_as_notes():
+        with progress_bar("Looking for planted edges") as progress:
             sanitation = method.sanitize(
                 graph, options.budget, seed=options.seed, progress=progress, checkpoint=folder.checkpoint
             )
     except Interrupted as stop:
         partial = stop.sanitation
-        changed = len(partial.removed) + len(partial.added)
+        changed = len(partial.removed) + len(partial.added) or len(partial.suspects)
         if not changed:
-            raise Stopped("interrupted before the first edge was removed; nothing was written") from None
+            raise Stopped("interrupted before the first edge was found; nothing was written") from None
         save(partial, "interrupted")
         edges = count(changed, "edge") if partial.auto else f"{changed:,} of {partial.budget:,} edges"
         kept = f"the result so far is in {folder.path}; continue with: {again}"
@@ -155,40 +196,51 @@ def _compute(
 
 
 def _show(run: Run) -> None:
-    """Print what was done, the first removed edges, and where the results are."""
-    console = screen()
+    """Print the verdict, what was done, the most suspicious edges, and where the results are."""
+    console, listed = screen(), run.flagged
     method, record = run.record["method"], run.record
+    console.print_heading(run.headline)
+    if run.verdict.explanation:
+        console.print(run.verdict.explanation)
     added = f" and added {len(run.added):,} others" if len(run.added) else ""
-    console.print_heading(f"Removed {len(run.removed):,} of {run.poisoned.num_edges:,} edges{added}")
+    removed = f"{len(run.removed):,}" if len(run.removed) else "none"
+    console.print(f"Removed {removed} of {count(run.poisoned.num_edges, 'edge')}{added}.", "")
     facts = grid(style="dim")
     facts.add_row("method", f"{method}: {SANITIZERS[method].summary}" if method in SANITIZERS.names() else method)
     facts.add_row("budget", _budget(run))
-    if record.get("estimate"):
-        facts.add_row("planted", estimate_in_words(record["estimate"], run.poisoned.num_edges))
+    if run.estimate is not None:
+        facts.add_row("planted", str(run.estimate))
     facts.add_row("time", f"{record['seconds']:.1f} s")
     if not math.isnan(run.poisoned.homophily):
         before, after = percent(run.poisoned.homophily), percent(run.graph.homophily)
         facts.add_row("same class", f"{before} of the edges before, {after} after (where both classes are known)")
     console.print(facts, "")
-    if len(run.removed):
-        console.print_heading("The first edges that were removed")
-        console.print(edge_list(run.graph, run.removed[:SHOWN_EDGES], run.evidence, run.scores), "")
+    if len(listed.removed):
+        title = "The first edges that were removed" if len(run.removed) else "Most suspicious edges; none was removed"
+        console.print_heading(title)
+        console.print(edge_list(run.graph, listed.removed[:SHOWN_EDGES], listed.evidence, listed.scores), "")
     path = shlex.quote(str(run.path))
     console.print_pointers(
         "Results",
         (str(run.path / runs.REPORT), "the report: open it in a browser"),
         (str(run.path / runs.REMOVED), "every removed edge, with its evidence"),
         *([(str(run.path / runs.ADDED), "every added edge")] if len(run.added) else []),
+        *([(str(run.path / runs.SUSPECTS), "suspicious edges that were not removed")] if len(run.suspects) else []),
         (str(run.path / runs.GRAPH), "the cleaned graph"),
         (f"focusedcleaner review {path}", "judge the edges one by one"),
         (f"focusedcleaner score {path} --truth CLEAN", "compare with the clean graph, if you have it"),
+        *(
+            [("--budget 5%", "added to the command, removes the first 5 % of the edges")]
+            if not len(run.removed)
+            else []
+        ),
     )
 
 
 def _budget(run: Run) -> str:
     """The budget and, if not all of it was used, the reason."""
     budget, changed = run.record["budget"], len(run.removed) + len(run.added)
-    if run.record.get("auto_budget"):
-        return f"{count(changed, 'edge')}, as the method chose"
+    if run.record["auto_budget"]:
+        return f"{count(changed, 'edge')}, as the method chose" if changed else "none was given"
     shortfall = f"; after {changed:,} no candidate was left" if changed < budget else ""
     return f"{count(budget, 'edge')}{shortfall}"

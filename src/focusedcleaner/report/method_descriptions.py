@@ -92,8 +92,9 @@ def describe_method(record: Mapping[str, Any]) -> str:
         return _METHODS.get(name, about)
     victims = victims_described(settings)
     ends = "two victims" if settings.get("victim_ends") == 2 else "a victim"
-    focus = f" Only edges of {ends} could be removed; nodes are victims if {victims}." if victims else ""
+    verb = "listed" if record.get("suspects") and not record.get("removed") else "removed"
+    focus = f" Only edges of {ends} could be {verb}; nodes are victims if {victims}." if victims else ""
     return (
-        "Round after round, it trained a small graph neural network and removed the edges whose removal lowers its "
+        f"Round after round, it trained a small graph neural network and {verb} the edges whose removal lowers its "
         f"loss fastest (largest meta-gradient).{focus}"
     )

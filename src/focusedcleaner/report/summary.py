@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from focusedcleaner.formatting import estimate_in_words, readable, why
+from focusedcleaner.formatting import readable, why
 from focusedcleaner.graph import UNKNOWN, BoolArray, Graph, IntArray
 from focusedcleaner.report.method_descriptions import POSITIONS, describe_method, trace_title, victims_described
 from focusedcleaner.report.neighbourhood import drawing, neighbourhood
@@ -32,11 +32,13 @@ POINTS = 200
 def summary(run: Run, *, truth: Graph | None = None, top: int = TOP) -> dict[str, Any]:
     """Return everything that a report says about a run, as values that JSON can hold; None where there is no number.
 
+    - ``verdict``: its status, its line and its explanation;
     - ``run``, ``description``, ``graph``: what was done, how the method works, and the graph;
     - ``before``, ``after``: edges, homophily, components and degrees of both graphs;
     - ``accuracy``, ``victims``: the first and the last round's value from the trace, None if the method has none;
     - ``degrees``, ``trace``: the data of the charts;
-    - ``edges``: the first removed edges, each with its evidence and its picture (SVG); ``classes``: the legend;
+    - ``edges``: the first removed edges or, if none was, the first suspects, each with its evidence and its picture
+      (SVG); ``classes``: the legend;
     - ``truth``: ESR, F1 and CR beside the oracle's, and the hit curve; None if the truth is unknown.
 
     Args:
@@ -48,8 +50,9 @@ def summary(run: Run, *, truth: Graph | None = None, top: int = TOP) -> dict[str
     if not victims_described(run.record["settings"]):
         trace = {name: column for name, column in trace.items() if name not in ("victims", "victim_threshold")}
     clean = None if truth is None else aligned(truth, poisoned)
-    classes, known = node_classes(run)
+    classes, known = node_classes(run.flagged)
     return {
+        "verdict": _verdict(run),
         "run": _run(run),
         "description": describe_method(run.record),
         "graph": {
@@ -64,9 +67,20 @@ def summary(run: Run, *, truth: Graph | None = None, top: int = TOP) -> dict[str
         "victims": _first_and_last(trace.get("victims", ())),
         "degrees": degree_bins(poisoned, run.graph),
         "trace": _trace(trace),
-        "edges": _edges(run, classes, known, clean, top),
+        "edges": _edges(run.flagged, classes, known, clean, top),
         "classes": [asdict(mark(poisoned, number)) for number in np.roll(np.unique(classes), -int(UNKNOWN in classes))],
         "truth": None if clean is None else _truth(run, clean),
+    }
+
+
+def _verdict(run: Run) -> dict[str, Any]:
+    verdict = run.verdict
+    return {
+        **verdict.to_dict(),
+        "headline": readable(run.headline, 400),
+        "explanation": readable(verdict.explanation, 800),
+        "reason": readable(verdict.reason, 400),
+        "caveat": readable(verdict.caveat, 400),
     }
 
 
@@ -74,16 +88,17 @@ def _run(run: Run) -> dict[str, Any]:
     record = run.record
     source = {key: value for key, value in record["input"].items() if value is not None and value is not False}
     graph = source.get("graph", "a graph in memory")
-    estimate = record.get("estimate")
     return {
         "status": record["status"],
         "method": record["method"],
         "settings": _flat(record["settings"]),
         "budget": record["budget"],
-        "auto": bool(record.get("auto_budget")),
-        "estimate": estimate_in_words(estimate, run.poisoned.num_edges) if estimate else None,
+        "auto": bool(record["auto_budget"]),
+        "estimate": None if run.estimate is None else str(run.estimate),
         "removed": len(run.removed),
         "added": len(run.added),
+        "suspects": len(run.suspects),
+        "warnings": [readable(text, 400) for text in record["warnings"]],
         "seed": record["seed"],
         "seconds": record.get("seconds"),
         "name": readable(Path(str(graph)).name, 200),
@@ -152,7 +167,7 @@ def visible_labels(graph: Graph) -> IntArray:
 def node_classes(run: Run) -> tuple[IntArray, BoolArray]:
     """Return the class of each node (N, −1 if unknown) and whether it is known (N).
 
-    The ends of removed edges have the class that the method last predicted, if its evidence says so.
+    The ends of flagged edges have the class that the method last predicted, if its evidence says so.
     """
     classes = visible_labels(run.poisoned).copy()
     known = classes != UNKNOWN

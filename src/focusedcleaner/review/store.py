@@ -23,7 +23,7 @@ from focusedcleaner.graph import UNKNOWN, IntArray
 from focusedcleaner.review.database import Database
 from focusedcleaner.review.database import StoreError as StoreError
 from focusedcleaner.review.schema import CELLS, CONTRADICTIONS, INDEXES, STANDING, TABLES
-from focusedcleaner.runs import REMOVED, Run
+from focusedcleaner.runs import Run
 
 FILE = "review.sqlite"
 VERSION = "1"
@@ -102,9 +102,9 @@ def _not_reviewed(run: Run) -> InputError:
 
 
 def _run_digest(run: Run) -> str:
-    """What a store is bound to: the list of removed edges and the graph."""
-    with prefix_errors(run.path / REMOVED):
-        digest = hashlib.sha256((run.path / REMOVED).read_bytes())
+    """What a store is bound to: the list of flagged edges and the graph."""
+    with prefix_errors(run.path / run.listing):
+        digest = hashlib.sha256((run.path / run.listing).read_bytes())
     digest.update(str(run.record["input"].get("fingerprint")).encode())
     return digest.hexdigest()
 
@@ -152,7 +152,7 @@ class Store(Database):
             raise self.error(f"was made by another version of focusedcleaner ({made})")
         if meta.get("run") != _run_digest(run):
             todo = "Restore it, or move the review away"
-            raise self.error(f"belongs to another run: {REMOVED} has changed since the review. {todo}")
+            raise self.error(f"belongs to another run: {run.listing} has changed since the review. {todo}")
         damage = self._damage(len(run.removed))
         if damage:
             raise self.error(f"is damaged ({damage}): restore it from a copy, or move it away to begin a new review")

@@ -9,12 +9,14 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.registry import SANITIZERS, Method
 from focusedcleaner.sanitizers.agreement import Agreement
-from focusedcleaner.sanitizers.base import Interrupted, Sanitation, Sanitizer, Selection
+from focusedcleaner.sanitizers.base import Sanitizer, Selection
 from focusedcleaner.sanitizers.filters import Cosine, EdgeScores, Filter, Jaccard, RandomEdges
 from focusedcleaner.sanitizers.focused import FocusedCleaner
 from focusedcleaner.sanitizers.gasoline import Gasoline, GasolineD
 from focusedcleaner.sanitizers.linkpred import UnlikelyLinks
 from focusedcleaner.sanitizers.maskgvae import MaskGVAE
+from focusedcleaner.sanitizers.ranking import RankingOnly
+from focusedcleaner.sanitizers.sanitation import Interrupted, Sanitation
 from focusedcleaner.sanitizers.self_attack import PlantedEdges, SelfAttack
 from focusedcleaner.sanitizers.svd import SVD
 from focusedcleaner.surrogate import Implicit, Unrolled
@@ -46,8 +48,8 @@ __all__ = [
 
 AUTO = "auto"
 """The name that leaves the choice of the method to `default_method`."""
-SELF_ATTACK_EDGES = 2_000, 200_000
-"""Smallest and largest number of edges for which self-attack is the default method."""
+MOST_EDGES = 200_000
+"""Edges up to which self-attack is the default method: beyond, it would take too long."""
 
 _INNER: dict[str, type] = {"implicit": Implicit, "unrolled": Unrolled}
 _LINKS: dict[str, dict[str, type]] = {"detector": {"linkpred": LinkPred}, "inner": _INNER}
@@ -78,16 +80,13 @@ SANITIZERS.register(
 
 
 def default_method(graph: Graph) -> str:
-    """Return the method used when none is chosen: self-attack where it was measured to win, which is on graphs with
-    attributes and enough edges to learn from; CLD on all others, and where self-attack would take too long.
+    """Return the method used when none is chosen: self-attack, or CLD for a graph on which that would take too long.
 
     >>> from focusedcleaner.datasets import synthetic
     >>> default_method(synthetic(num_nodes=200))
-    'cld'
+    'self-attack'
     """
-    smallest, largest = SELF_ATTACK_EDGES
-    learnable = graph.features is not None and smallest <= graph.num_edges <= largest
-    return "self-attack" if learnable else "cld"
+    return "self-attack" if graph.num_edges <= MOST_EDGES else "cld"
 
 
 def sanitizer(name: str, /, **settings: object) -> Sanitizer:
@@ -105,14 +104,20 @@ def sanitizer(name: str, /, **settings: object) -> Sanitizer:
 def sanitizer_for(graph: Graph, name: str, settings: Mapping[str, object]) -> Sanitizer:
     """Create a sanitizer for a graph; the name "auto" stands for the graph's default method.
 
+    A default method that can't tell whether the graph was attacked only ranks its edges, unless a budget is given.
+
     >>> from focusedcleaner.datasets import synthetic
-    >>> sanitizer_for(synthetic(num_nodes=200), "auto", {"tau": 0.7}).name
-    'cld'
+    >>> sanitizer_for(synthetic(num_nodes=200), "auto", {"rounds": 3}).name
+    'self-attack'
     """
     if name != AUTO:
         return sanitizer(name, **settings)
     chosen = default_method(graph)
     try:
-        return sanitizer(chosen, **settings)
+        method = sanitizer(chosen, **settings)
     except InputError as error:
         raise InputError(f"auto chose {chosen} for this graph: {error}; or choose another method") from None
+    if method.chooses_budget:
+        return method
+    too_many = f"more than {MOST_EDGES:,} edges: self-attack would take too long"
+    return RankingOnly(method, f"{too_many}, and {chosen} ranks edges but can't tell whether any was planted")

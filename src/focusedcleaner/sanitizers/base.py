@@ -1,16 +1,13 @@
-"""The contract of a sanitizer, and its result."""
+"""The contract of a sanitizer."""
 
 from __future__ import annotations
 
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from html import escape
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,44 +16,23 @@ from focusedcleaner.budget import DEFAULT, Budget, edges_allowed, is_auto
 from focusedcleaner.edge_features.class_agreement import attribute_cosines
 from focusedcleaner.engine import one_thread
 from focusedcleaner.engine.sparse import row_products
-from focusedcleaner.errors import InputError, InputWarning
-from focusedcleaner.formatting import readable, why
+from focusedcleaner.errors import InputError, InputWarning, recorded_warnings
 from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
 from focusedcleaner.io.convert import as_graph
-from focusedcleaner.io.edit import with_changes
 from focusedcleaner.registry import EdgeScorer
+from focusedcleaner.registry import Progress as Progress
 from focusedcleaner.sanitizers.checks import attribute_notes, check_finite, check_sanitizable, removable
+from focusedcleaner.sanitizers.sanitation import Columns as Columns
+from focusedcleaner.sanitizers.sanitation import Interrupted, Sanitation
+from focusedcleaner.sanitizers.sanitation import no_scores as no_scores
 from focusedcleaner.settings import Configurable
-
-if TYPE_CHECKING:
-    import polars as pl
-
-Progress = Callable[[int, int], None]
-"""Called with (edges removed so far, budget)."""
-
-Columns = Mapping[str, NDArray[Any]]
+from focusedcleaner.verdict import Estimate as Estimate
+from focusedcleaner.verdict import Verdict, removal_caveat
 
 CHOOSERS = "self-attack, and jaccard and cosine with a threshold (--set threshold=0.01),"
 """Methods that can choose their budget, for error messages."""
 RANKED_SHARE = 0.3
 """Share of the edges that the default `Sanitizer.edge_scorer` ranks: more than an attacker plants."""
-
-
-def no_scores() -> FloatArray:
-    """An empty list of scores."""
-    return np.empty(0)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """The estimated number of planted edges, with an interval.
-
-    The interval accounts for chance and for the spread between rounds only; it held the truth on 20 of 63 test graphs.
-    """
-
-    number: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -79,78 +55,14 @@ class Selection:
     """Whether Ctrl-C was pressed before the method was done."""
     shortfall: str = ""
     """Why an iterative method stopped before its budget was spent."""
-
-
-@dataclass(frozen=True)
-class Sanitation:
-    """The result of a sanitizer: the removed edges with scores and evidence, and the cleaned graph."""
-
-    poisoned: Graph
-    removed: IntArray
-    """R × 2 node numbers, in order of removal."""
-    scores: FloatArray
-    evidence: Columns
-    trace: Columns
-    method: str
-    settings: Mapping[str, Any]
-    budget: int
-    """The number of edges that could be changed; with ``auto``, the number that was changed."""
-    seed: int
-    seconds: float
-    added: IntArray = field(default_factory=no_pairs)
-    """A × 2 node numbers of the inserted edges, in order of insertion."""
-    added_scores: FloatArray = field(default_factory=no_scores)
-    auto: bool = False
-    """Whether the method chose its budget."""
-    estimate: Estimate | None = None
-    """The number of planted edges, from methods that estimate it."""
-    source: Any = None
-    """The object that was passed in; None for `poisoned` itself."""
-
-    @cached_property
-    def graph(self) -> Graph:
-        """The cleaned graph: without the removed edges and with the added ones."""
-        rest = self.poisoned.without_edges(self.removed)
-        return rest.with_edges(self.added) if len(self.added) else rest
-
-    @property
-    def data(self) -> Any:
-        """The object that was passed in, cleaned: of the same kind, with everything about the other edges kept."""
-        source = self.poisoned if self.source is None else self.source
-        return with_changes(source, self.poisoned, self.removed, self.added)
-
-    def to_frame(self) -> pl.DataFrame:
-        """The removed edges as a polars table: rank, both nodes by name, score, and one column per kind of evidence."""
-        import polars as pl
-
-        u, v = ([self.poisoned.name(node) for node in nodes] for nodes in self.removed.T.tolist())
-        columns = {"rank": np.arange(1, len(u) + 1), "u": u, "v": v, "score": self.scores}
-        evidence = {name: column.tolist() if column.ndim > 1 else column for name, column in self.evidence.items()}
-        return pl.DataFrame(columns | evidence, strict=False)
-
-    def _repr_html_(self) -> str:
-        """A small table for notebooks: the result in one line and the five most suspicious edges."""
-        graph, rows = self.poisoned, ""
-        for row, (u, v) in enumerate(self.removed[:5].tolist()):
-            cells = graph.name(u), graph.name(v), why(graph, self.evidence, self.scores, row, (u, v))
-            rows += f"<tr>{''.join(f'<td>{escape(readable(cell, 200))}</td>' for cell in cells)}</tr>"
-        return f"<p>{escape(repr(self))}</p><table><tr><th>u</th><th>v</th><th>evidence</th></tr>{rows}</table>"
-
-    def __repr__(self) -> str:
-        parts = [f"{len(self.removed):,} of {self.poisoned.num_edges:,} edges removed"]
-        if len(self.added):
-            parts.append(f"{len(self.added):,} added")
-        if self.estimate is not None:
-            parts.append(f"about {self.estimate.number:,.0f} planted")
-        return f"Sanitation({self.method}: {', '.join(parts)})"
-
-
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a sanitation. ``sanitation`` holds the partial result, as does the checkpoint if there is one."""
-
-    def __init__(self, sanitation: Sanitation) -> None:
-        super().__init__("sanitation was interrupted")
-        self.sanitation = sanitation
+    verdict: Verdict | None = None
+    """Whether edges were planted, from methods that can tell. Without a budget, "uncertain" and "not suitable" go with
+    an empty ``removed``."""
+    suspects: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """Positions of edges to list, not to remove, most suspicious first; those also in ``removed`` are skipped."""
+    suspect_scores: FloatArray = field(default_factory=no_scores)
+    suspect_evidence: Columns = field(default_factory=dict)
+    """One column per kind of evidence, one row per suspect."""
 
 
 class Sanitizer(Configurable, ABC):
@@ -186,50 +98,74 @@ class Sanitizer(Configurable, ABC):
             budget: the maximum number of edges to remove: 500, 0.1 or "10%" of the edges; "auto" leaves the number to
                 the method. None means "auto" if the method can choose, 10 % otherwise.
             seed: seed of all random draws.
-            progress: called with (removed so far, budget) after every round.
+            progress: called with (done, total) or (done, total, stage) after every round; see `Progress`.
             checkpoint: file in which iterative methods save their state; if it exists, they resume from it.
 
         Raises:
             InputError: the graph or the budget can't be used.
             Interrupted: Ctrl-C; carries the partial result.
         """
-        graph = as_graph(data)
-        check_sanitizable(graph)
-        allowed = self.allowed(graph, budget)
-        for note in attribute_notes(graph):
-            warnings.warn(note, InputWarning, stacklevel=2)
+        with recorded_warnings() as notes:
+            graph = as_graph(data)
+            check_sanitizable(graph)
+            allowed = self.allowed(graph, budget)
+            for note in attribute_notes(graph):
+                warnings.warn(note, InputWarning, stacklevel=2)
         start = time.perf_counter()
         with one_thread():
             seen = graph.without_test_labels()
             ordered = seen.in_canonical_order()
-            selection = self.select_edges(ordered, allowed, seed=seed, progress=progress, checkpoint=checkpoint)
-        planted = selection.evidence.get("planted", selection.scores)
-        check_finite(self.name, score=selection.scores, probability=planted)
-        if selection.shortfall and not len(selection.removed) + len(selection.added):
-            warnings.warn(f"{self.name} removed no edge: {selection.shortfall}", InputWarning, stacklevel=2)
+            found = self.select_edges(ordered, allowed, seed=seed, progress=progress, checkpoint=checkpoint)
+        planted = found.evidence.get("planted", found.scores)
+        check_finite(self.name, score=found.scores, probability=planted, suspicion=found.suspect_scores)
+        changed = len(found.removed) + len(found.added)
+        if found.shortfall and not changed:
+            notes.append(f"{self.name} removed no edge: {found.shortfall}")
+            warnings.warn(notes[-1], InputWarning, stacklevel=2)
         order = seen.canonical_order
-        edges, evidence = order.pairs_back(ordered.edges[selection.removed], selection.evidence)
-        added, _ = order.pairs_back(selection.added, {})
+        removed, evidence = order.pairs_back(ordered.edges[found.removed], found.evidence)
+        added, _ = order.pairs_back(found.added, {})
+        left = ~np.isin(found.suspects, found.removed)
+        columns = {name: column[left] for name, column in found.suspect_evidence.items()}
+        suspects, columns = order.pairs_back(ordered.edges[found.suspects[left]], columns)
         sanitation = Sanitation(
             poisoned=graph,
-            removed=edges,
-            scores=selection.scores,
-            evidence={**evidence, **common_evidence(graph, edges)},
-            trace=selection.trace,
+            removed=removed,
+            scores=found.scores,
+            evidence={**evidence, **common_evidence(graph, removed)},
+            trace=found.trace,
             method=self.name,
             settings=self.settings(),
-            budget=len(edges) + len(added) if allowed is None else allowed,
+            budget=changed if allowed is None else allowed,
             seed=seed,
             seconds=time.perf_counter() - start,
             added=added,
-            added_scores=selection.added_scores,
+            added_scores=found.added_scores,
             auto=allowed is None,
-            estimate=selection.estimate,
+            estimate=found.estimate,
             source=data,
+            verdict=self._verdict(found, allowed),
+            suspects=suspects,
+            suspect_scores=found.suspect_scores[left],
+            suspect_evidence={**columns, **common_evidence(graph, suspects)},
+            warnings=tuple(notes),
         )
-        if selection.interrupted:
+        if found.interrupted:
             raise Interrupted(sanitation)
         return sanitation
+
+    def _verdict(self, found: Selection, allowed: int | None) -> Verdict:
+        """The method's verdict, or that it has none; where a rule decided the number of edges, it says so."""
+        verdict, removed = found.verdict, len(found.removed)
+        if verdict is not None and allowed is None:
+            return verdict
+        if verdict is None:
+            reason = f"{self.name} ranks edges, it can't tell whether any was planted"
+            if found.interrupted:
+                reason = "the run was interrupted before it had an answer"
+            verdict = Verdict("uncertain", reason)
+        rule = "the method's own rule" if allowed is None else "the budget"
+        return replace(verdict, caveat=removal_caveat(verdict, found.estimate, removed, rule))
 
     def allowed(self, graph: Graph, budget: Budget | None) -> int | None:
         """Return the budget as a number of edges, or None if the method is to choose."""

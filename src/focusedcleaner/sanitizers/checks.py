@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.formatting import readable
+from focusedcleaner.formatting import class_name, count, readable
 from focusedcleaner.graph import FloatArray, Graph
 
 LARGEST_RATIO = 10.0
 """Typical values of two columns that differ by more than this factor are on different scales."""
+FEWEST_EDGES = 500
+"""Edges that the default method needs: a classifier of planted edges can't be trained on fewer."""
+FEWEST_LABELS = 20
+"""Training and validation nodes that the default method needs; it was not measured with fewer."""
+FEWEST_CYCLES = 20
+"""Independent cycles from which a graph without an odd one counts as bipartite: by chance, one in a million is."""
 
 
 def removable(graph: Graph) -> int:
@@ -23,6 +31,51 @@ def check_sanitizable(graph: Graph) -> None:
     if graph.num_edges == 0:
         raise InputError("the graph is empty: it has no edges")
     graph.check_labelled("a sanitizer")
+
+
+def components_and_bipartite(graph: Graph) -> tuple[int, bool]:
+    """Return the number of connected components, and whether the graph is bipartite by design, as users and items are.
+
+    A tree is bipartite, too, and so is a sparse graph now and then: there must be `FEWEST_CYCLES` independent cycles.
+
+    >>> users_and_items = [[user, item] for user in range(6) for item in range(6, 12)]
+    >>> components_and_bipartite(Graph(12, users_and_items)), components_and_bipartite(Graph(3, [[0, 1], [1, 2]]))
+    ((1, True), (1, False))
+    """
+    adjacency = graph.adjacency()
+    components = int(connected_components(adjacency, directed=False)[0])
+    if graph.num_edges - graph.num_nodes + components < FEWEST_CYCLES:
+        return components, False
+    # A connected graph is bipartite exactly if its bipartite double cover falls into two components.
+    double_cover = sp.block_array([[None, adjacency], [adjacency, None]])
+    return components, bool(connected_components(double_cover, directed=False)[0] == 2 * components)
+
+
+def unsuitable(graph: Graph) -> str:
+    """Say why the default method can't judge a graph, in one phrase; "" if it can.
+
+    Args:
+        graph: with labels and a split; the labels of test nodes don't count.
+
+    >>> from focusedcleaner.graph import Split
+    >>> unsuitable(Graph(3, [[0, 1], [1, 2]], labels=[0, 1, 0], split=Split([0], [1], [2])))
+    'too small: 2 edges, and at least 500 are needed'
+    """
+    if graph.num_edges < FEWEST_EDGES:
+        return f"too small: {count(graph.num_edges, 'edge')}, and at least {FEWEST_EDGES} are needed"
+    seen = graph.without_test_labels()
+    labels = len(seen.known_labels)
+    if labels < FEWEST_LABELS:
+        return f"too few labels: {count(labels, 'labelled node')}, and at least {FEWEST_LABELS} are needed"
+    classes, sizes = np.unique(seen.known_labels, return_counts=True)
+    if (sizes == 1).any():
+        lonely = class_name(seen, int(classes[sizes == 1][0]))
+        return f"too few labels: {lonely} has only one labelled node, and at least two are needed"
+    if graph.attributes is not None and graph.features is None:
+        return "every node has the same attributes: leave them out to judge the edges alone"
+    if components_and_bipartite(graph)[1]:
+        return "the graph is bipartite, such as users and items"
+    return ""
 
 
 def check_finite(method: str, **columns: FloatArray) -> None:

@@ -64,7 +64,7 @@ def test_a_resumed_run_gives_the_same_result(poisoned: Graph, tmp_path: Path) ->
     cleaner = SelfAttack(**QUICK)  # type: ignore[arg-type]
     whole = cleaner.sanitize(poisoned, 30, seed=3)
 
-    def stop(done: int, total: int) -> None:
+    def stop(done: int, total: int, stage: str = "") -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(Interrupted) as stopped:
