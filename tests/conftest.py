@@ -15,11 +15,14 @@ import pytest
 import torch
 from typer.testing import CliRunner, Result
 
+from focusedcleaner.api import register_sanitizer
 from focusedcleaner.cli.app import app
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import save_graph
+from focusedcleaner.registry import ATTACKS, CLASSIFIERS, SANITIZERS
 from focusedcleaner.sanitizers import Gasoline, Sanitation
+from tests.sanitizers.helpers import Judge
 
 pytest_plugins = ["tests.review.fixtures"]
 
@@ -89,6 +92,20 @@ def cli(folder: Path) -> Command:
         return CliRunner().invoke(app, [os.fspath(word) if isinstance(word, Path) else str(word) for word in words])
 
     return run
+
+
+@pytest.fixture
+def registries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Registries that forget what a test registers."""
+    for registry in (SANITIZERS, ATTACKS, CLASSIFIERS):
+        registry.names()
+        monkeypatch.setattr(registry, "_methods", dict(registry._methods))
+
+
+@pytest.fixture
+def judge(registries: None) -> type[Judge]:
+    """The sanitizer `Judge`, available by its name."""
+    return register_sanitizer(Judge)
 
 
 @pytest.fixture

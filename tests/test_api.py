@@ -10,14 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import networkx as nx
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import focusedcleaner as fc
 from focusedcleaner.io.convert import as_graph, to_networkx, to_pyg, to_scipy
-from focusedcleaner.registry import ATTACKS, CLASSIFIERS, SANITIZERS
 from focusedcleaner.sanitizers import default_method
 
 KINDS: dict[str, Callable[[fc.Graph], Any]] = {
@@ -26,14 +23,6 @@ KINDS: dict[str, Callable[[fc.Graph], Any]] = {
     "NetworkX": to_networkx,
     "scipy": to_scipy,
 }
-
-
-@pytest.fixture
-def registries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Registries that forget what a test registers."""
-    for registry in (SANITIZERS, ATTACKS, CLASSIFIERS):
-        registry.names()
-        monkeypatch.setattr(registry, "_methods", dict(registry._methods))
 
 
 def test_dir_shows_what_is_public_and_nothing_else() -> None:
@@ -86,26 +75,25 @@ def test_a_missing_split_is_drawn_as_on_the_command_line(graph: fc.Graph, cli: C
 
 def test_one_default_for_python_the_transform_and_the_command_line(graph: fc.Graph, cli: Callable[..., Any]) -> None:
     fc.save_graph(graph, "graph.npz")
-    done = cli("sanitize", "graph.npz", "--json")
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["method"] == default_method(graph) == fc.sanitize(graph).method == "cld"
-    assert fc.check(graph).method == "cld"
-    assert fc.Sanitize()(to_pyg(graph)).removed_edge_index.T.tolist() == fc.sanitize(graph).removed.tolist()
-    larger = fc.datasets.synthetic(num_nodes=1000, mean_degree=5.0, seed=0)
-    assert default_method(larger) == fc.check(larger).method == "self-attack"
     quick: dict[str, Any] = {"rounds": 1, "trees": 2, "attackers": "random"}
-    assert fc.sanitize(larger, **quick).method == "self-attack", "a setting must not change the method"
+    done = cli("sanitize", "graph.npz", "--json", *(f"--set={name}={value}" for name, value in quick.items()))
+    assert done.exit_code == 0, done.output
+    result = fc.sanitize(graph, **quick)
+    assert json.loads(done.stdout)["method"] == default_method(graph) == result.method == "self-attack"
+    assert json.loads(done.stdout)["status"] == result.verdict.status
+    assert fc.check(graph).method == "self-attack"
+    assert fc.Sanitize(**quick)(to_pyg(graph)).removed_edge_index.T.tolist() == result.removed.tolist()
 
 
 def test_a_setting_of_another_method_is_refused_with_the_method_that_auto_chose(graph: fc.Graph) -> None:
-    with pytest.raises(fc.InputError, match=r"auto chose cld .*no setting 'threshold'"):
-        fc.sanitize(graph, threshold=0.5)
+    with pytest.raises(fc.InputError, match=r"auto chose self-attack .*no setting 'tau'"):
+        fc.sanitize(graph, tau=0.5)
 
 
 def test_a_result_is_one_line_a_table_and_a_frame(graph: fc.Graph) -> None:
     names = [f"<b>{node}</b>\x1b[31m" for node in range(graph.num_nodes)]
     result = fc.sanitize(replace(graph, names=tuple(names)), "cld", 12)
-    assert repr(result) == "Sanitation(cld: 12 of 300 edges removed)"
+    assert repr(result) == "Sanitation(cld, uncertain: 12 of 300 edges removed)"
     page = result._repr_html_()
     assert "&lt;b&gt;" in page
     assert "<b>" not in page
@@ -129,8 +117,11 @@ def test_check_tells_what_the_graph_is(graph: fc.Graph) -> None:
     assert found.split == {"train": len(split.train), "val": len(split.val), "test": len(split.test)}
     assert found.homophily == pytest.approx(graph.homophily)
     assert not found.bipartite
-    assert any("10 % is a budget" in warning for warning in found.warnings)
-    assert json.loads(json.dumps(found.to_dict()))["method"] == "cld"
+    small = (
+        "not suitable: too small: 300 edges, and at least 500 are needed; no edge is removed unless a budget is given"
+    )
+    assert small in found.warnings
+    assert json.loads(json.dumps(found.to_dict()))["method"] == "self-attack"
     text = str(found)
     assert "150 nodes, 300 edges" in text
     assert "Assumed:" in text
@@ -147,28 +138,28 @@ def test_check_warns(graph: fc.Graph, change: dict[str, Any], warning: str) -> N
     assert any(warning in line for line in fc.check(replace(graph, **change)).warnings)
 
 
-def test_check_of_few_labels_heterophily_and_bipartite_graphs() -> None:
-    labels = [0, 1] * 4
-    square = fc.Graph(8, [[0, 1], [0, 3], [1, 2], [2, 3], [4, 5], [6, 7]], labels=labels)
+def test_check_of_a_heterophilous_graph_without_a_split() -> None:
+    square = fc.Graph(8, [[0, 1], [0, 3], [1, 2], [2, 3], [4, 5], [6, 7]], labels=[0, 1] * 4)
     found = fc.check(square)
-    assert found.bipartite
-    assert (found.components, found.isolated_nodes) == (3, 0)
-    told = " ".join(found.warnings)
-    assert "bipartite" in told
-    assert "join different classes" in told
-    assert "only 8 labelled nodes" in told
+    assert (found.components, found.isolated_nodes, found.bipartite) == (3, 0, False)
+    assert any("join different classes" in warning for warning in found.warnings)
     assert found.split is None
     assert any("random split" in line for line in found.assumptions)
-    assert not fc.check(square.with_edges([[0, 2]])).bipartite
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_bipartite_as_networkx_says(seed: int) -> None:
-    network = nx.gnp_random_graph(14, 0.12, seed=seed)
-    adjacency = sp.csr_array(nx.to_scipy_sparse_array(network))
-    if adjacency.nnz:
-        assert fc.check(adjacency).bipartite == nx.is_bipartite(network)
-        assert fc.check(adjacency).components == nx.number_connected_components(network)
+def test_check_of_users_and_items(graph: fc.Graph) -> None:
+    users_and_items = replace(graph, edges=np.array([[user, item] for user in range(20) for item in range(20, 60)]))
+    found = fc.check(users_and_items)
+    assert found.bipartite
+    assert found.warnings[0].startswith("not suitable: the graph is bipartite")
+    assert "800 edges, 91 components, bipartite" in str(found)
+
+
+def test_check_of_a_graph_beyond_the_default_method(graph: fc.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("focusedcleaner.sanitizers.MOST_EDGES", 100)
+    found = fc.check(graph)
+    assert (found.method, found.chooses_budget) == ("cld", False)
+    assert "method: cld, which ranks the edges; none is removed without a budget" in str(found)
 
 
 # Methods of one's own ------------------------------------------------------------------------------------------------

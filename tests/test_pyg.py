@@ -58,7 +58,7 @@ def test_self_loops_stay(data: Any) -> None:
 
 
 def test_composes_and_batches(data: Any) -> None:
-    cleaned = Compose([Sanitize(budget=5)])(data)
+    cleaned = Compose([Sanitize("jaccard", budget=5)])(data)
     batch = Batch.from_data_list([cleaned, cleaned])
     assert batch.removed_edge_index.shape == (2, 10)
     assert torch.equal(batch.removed_edge_index[:, 5:], cleaned.removed_edge_index + data.num_nodes)
@@ -88,3 +88,36 @@ def test_settings_are_checked_at_once() -> None:
     with pytest.raises(InputError, match="has no setting 'taw'"):
         Sanitize("cld", taw=1)
     assert repr(Sanitize("lp", budget="10%", eta=0)) == "Sanitize('lp', budget='10%', seed=0, eta=0)"
+
+
+@pytest.mark.parametrize(
+    ("status", "level", "line"),
+    [
+        (
+            "poisoned",
+            "INFO",
+            "Poisoned: about 8 edges planted (6–12, nine times in ten), expected precision 0.75; 8",
+        ),
+        ("no sign", "INFO", "No sign of poison; 0 of 300 edges removed. A clean graph like this one would get 3 flags"),
+        ("uncertain", "WARNING", "Uncertain: a ranking only; 0 of 300 edges removed. A clean graph"),
+        (
+            "not suitable",
+            "WARNING",
+            "Not suitable: a clean graph like this one would get 3 flags, this one got 8; 0",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("judge")
+def test_the_verdict_is_logged(data: Any, caplog: pytest.LogCaptureFixture, status: str, level: str, line: str) -> None:
+    with caplog.at_level("INFO", "focusedcleaner"):
+        cleaned = Sanitize("judge", status=status)(data)
+    assert cleaned.removed_edge_index.shape[1] == (8 if status == "poisoned" else 0)
+    (entry,) = caplog.records
+    assert (entry.name, entry.levelname) == ("focusedcleaner", level)
+    assert entry.getMessage().startswith(line)
+
+
+@pytest.mark.usefixtures("judge")
+def test_the_log_tells_of_a_budget(data: Any, caplog: pytest.LogCaptureFixture) -> None:
+    Sanitize("judge", budget=5, status="uncertain")(data)
+    assert "5 edges were removed because the budget says so; that is not a finding." in caplog.text

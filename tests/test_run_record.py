@@ -30,7 +30,15 @@ def read(folder: Path, **changes: object) -> dict[str, Any]:
 
 
 def test_a_record_is_read_with_what_it_lacks(tmp_path: Path) -> None:
-    assert read(tmp_path) == {**RECORD, "added": 0, "auto_budget": False, "versions": {}}
+    lacking: dict[str, Any] = {
+        "added": 0,
+        "suspects": 0,
+        "verdict": None,
+        "warnings": [],
+        "auto_budget": False,
+        "versions": {},
+    }
+    assert read(tmp_path) == {**RECORD, **lacking}
     assert read(tmp_path, estimate=None, added=3, auto_budget=True, seconds=0.5)["added"] == 3
 
 
@@ -54,6 +62,17 @@ def test_a_record_is_read_with_what_it_lacks(tmp_path: Path) -> None:
         ("estimate", {"number": 1, "low": 2, "high": 1}, "estimate must be null or three numbers"),
         ("estimate", {"number": 1}, "estimate must be null or three numbers"),
         ("estimate", 5, "estimate must be null or three numbers"),
+        ("suspects", -1, "suspects must be a whole number from 0"),
+        ("verdict", "poisoned", "verdict must be null or an object: status"),
+        ("verdict", {"status": "clean", "reason": "x"}, "verdict must be null or an object"),
+        ("verdict", {"status": ["poisoned"], "reason": "x"}, "verdict must be null or an object"),
+        ("verdict", {"status": "poisoned"}, "verdict must be null or an object"),
+        ("verdict", {"status": "poisoned", "reason": "\ud800"}, "verdict must be null or an object"),
+        ("verdict", {"status": "poisoned", "reason": "x", "expected_precision": 1.1}, "verdict must be null or an obj"),
+        ("verdict", {"status": "poisoned", "reason": "x", "expected_false_alarms": -1}, "verdict must be null or an"),
+        ("verdict", {"status": "poisoned", "reason": "x", "caveat": 3}, "verdict must be null or an object"),
+        ("warnings", ["a", 3], "warnings must be a list of texts"),
+        ("warnings", "a", "warnings must be a list of texts"),
         ("input", {"graph": 5}, "input must be an object, with text"),
         ("input", {"fingerprint": None}, "input must be an object, with text"),
         ("versions", "new", "versions must be an object"),

@@ -9,6 +9,7 @@ import pytest
 from focusedcleaner.errors import InputError
 from focusedcleaner.sanitizers import FocusedCleaner
 from focusedcleaner.settings import Setting, parse_pairs, settings_of
+from tests.sanitizers.helpers import Judge
 
 
 @pytest.mark.parametrize(
@@ -71,3 +72,11 @@ def test_a_pair_needs_a_key_and_a_sign(pair: str) -> None:
 def test_a_setting_is_given_once() -> None:
     with pytest.raises(InputError, match="the setting tau is given twice"):
         parse_pairs(["tau=1", "tau=2"])
+
+
+def test_one_of_several_texts() -> None:
+    setting = settings_of(Judge)["purpose"]
+    assert (setting.read("evidence"), setting.read(" Model ")) == ("evidence", "model")
+    for wrong in ("proof", "", 3, None):
+        with pytest.raises(InputError, match=r"purpose must be (model or evidence|text), not "):
+            setting.read(wrong)

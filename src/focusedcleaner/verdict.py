@@ -76,8 +76,8 @@ class Verdict:
     def explanation(self) -> str:
         """What the headline leaves out: the reason and the caveat, as sentences.
 
-        >>> Verdict("uncertain", "cld ranks edges", caveat="3 edges were removed").explanation
-        'Cld ranks edges. 3 edges were removed.'
+        >>> Verdict("uncertain", "the method cld ranks edges", caveat="3 edges were removed").explanation
+        'The method cld ranks edges. 3 edges were removed.'
         """
         reason = "" if self.status == "not suitable" else self.reason
         return " ".join(f"{text[:1].upper()}{text[1:]}." for text in (reason, self.caveat) if text)

@@ -22,13 +22,13 @@ def test_a_graph_that_can_be_sanitized(cli: Command, graph_file: Path) -> None:
     done = cli("check", graph_file)
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout.startswith("150 nodes, 300 edges, 6 components\n5 classes, 150 labelled nodes; 80.0 % of the ")
-    assert "split: 15 train, 15 val, 120 test\nmethod: cld, which removes 10 % of the edges\nAssumed:\n" in done.stdout
+    assert "split: 15 train, 15 val, 120 test\nmethod: self-attack, which chooses its budget\nAssumed:\n" in done.stdout
 
 
 def test_json_has_every_field(cli: Command, graph_file: Path) -> None:
     findings = json.loads(cli("check", graph_file, "--json").stdout)
     assert list(findings) == [field.name for field in fields(Check)]
-    assert (findings["method"], findings["chooses_budget"]) == ("cld", False)
+    assert (findings["method"], findings["chooses_budget"]) == ("self-attack", True)
     assert findings["split"] == {"train": 15, "val": 15, "test": 120}
 
 

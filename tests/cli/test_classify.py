@@ -51,7 +51,7 @@ def test_all_models(cli: Command, graph_file: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_run_folder_stands_for_its_cleaned_graph(cli: Command, graph_file: Path, folder: Path) -> None:
-    assert cli("sanitize", graph_file, "--budget", 20, "--out", "RUN").exit_code == 0
+    assert cli("sanitize", graph_file, "--method", "cld", "--budget", 20, "--out", "RUN").exit_code == 0
     by_run = cli("classify", "RUN", "--seeds", 1, "--json")
     by_file = cli("classify", folder / "RUN" / "sanitized.npz", "--seeds", 1, "--json")
     assert by_run.exit_code == 0, by_run.output
@@ -60,7 +60,7 @@ def test_a_run_folder_stands_for_its_cleaned_graph(cli: Command, graph_file: Pat
 
 
 def test_an_interrupted_run_is_noted(cli: Command, graph_file: Path, folder: Path) -> None:
-    cli("sanitize", graph_file, "--budget", 20, "--out", "RUN")
+    cli("sanitize", graph_file, "--method", "cld", "--budget", 20, "--out", "RUN")
     record = json.loads((folder / "RUN" / "run.json").read_text())
     (folder / "RUN" / "run.json").write_text(json.dumps({**record, "status": "interrupted"}))
     assert "only partly cleaned" in cli("classify", "RUN", "--model", "sgc", "--seeds", 1).stderr

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
+from rich.console import Console
 
-from focusedcleaner.cli.console import note, screen
+from focusedcleaner.cli.console import note, progress_bar, screen
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import save_graph
 from tests.conftest import Command
@@ -29,7 +32,7 @@ def hostile(graph: Graph, folder: Path) -> Graph:
 @pytest.mark.usefixtures("hostile")
 def test_no_command_prints_control_characters(cli: Command) -> None:
     for words, code in (
-        (("sanitize", "graph.npz", "--budget", "5", "--out", "RUN"), 0),
+        (("sanitize", "graph.npz", "--method", "cld", "--budget", "5", "--out", "RUN"), 0),
         (("check", "graph.npz"), 0),
         (("restore", "RUN", "--limit", "3"), 0),
         (("score", "RUN", "--truth", "graph.npz"), 0),
@@ -64,3 +67,35 @@ def test_output_keeps_its_lines(capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     assert out == "one\ntwo�[31m\nTitle\n  RUN�[31m  a folder\n  x         y\n"
     assert err == "note: three �[31mfour\n"
+
+
+def drawn(*reports: tuple[int, int, str], seconds: float = 10.0) -> str:
+    """What a progress bar shows after reports that came so many seconds apart."""
+    clock = [0.0]
+    console = Console(width=100, file=io.StringIO(), force_terminal=True, color_system=None)
+    with progress_bar("Looking", console=console, clock=lambda: clock[0]) as update:
+        for report in reports:
+            clock[0] += seconds
+            update(*report)
+        bar = cast("Any", update).bar
+        bar.refresh()
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_a_stage_is_shown_with_the_time_left() -> None:
+    shown = drawn((1, 5, "round 1 of 5, attackers: random"), (2, 5, "round 2 of 5, attackers: PGD"))
+    assert "round 2 of 5, attackers: PGD" in shown
+    assert "0:00:30 left" in shown
+    assert "2/5" not in shown
+    assert "\x1b[31m" not in drawn((1, 2, "round\x1b[31m"))
+
+
+def test_steps_without_a_stage_are_counted() -> None:
+    shown = drawn((1_000, 5_000, ""))
+    assert "1,000/5,000" in shown
+    assert "0:00:40 left" in shown
+
+
+def test_a_resumed_run_is_not_too_hopeful() -> None:
+    assert "0:00:20 left" in drawn((7, 10, ""), (8, 10, ""))

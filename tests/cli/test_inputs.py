@@ -119,8 +119,8 @@ def test_bad_graphs(cli: Command, graph: Graph, what: str) -> None:
     write, message = BAD_GRAPHS[what]
     write(graph)
     there = os.listdir()
-    fails(cli("sanitize", "graph.npz", "--json"), message, left=there)
-    fails(cli("sanitize", "graph.npz", "--out", "RUN"), message, left=there)
+    fails(cli("sanitize", "graph.npz", "--method", "cld", "--json"), message, left=there)
+    fails(cli("sanitize", "graph.npz", "--method", "cld", "--out", "RUN"), message, left=there)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_bad_graphs(cli: Command, graph: Graph, what: str) -> None:
 def test_bad_splits(cli: Command, graph_file: Path, content: Any, message: str) -> None:
     Path("split.json").write_text(content if isinstance(content, str) else json.dumps(content))
     fails(
-        cli("sanitize", graph_file, "--split", "split.json", "--force-split", "--out", "RUN"),
+        cli("sanitize", graph_file, "--method", "cld", "--split", "split.json", "--force-split", "--out", "RUN"),
         message,
         left=["split.json"],
     )
@@ -153,24 +153,24 @@ def test_bad_splits(cli: Command, graph_file: Path, content: Any, message: str) 
     ],
 )
 def test_unknown_graphs(cli: Command, name: str, message: str) -> None:
-    fails(cli("sanitize", name), message, left=[])
+    fails(cli("sanitize", name, "--method", "cld"), message, left=[])
 
 
 def test_adjacency_of_another_size(cli: Command, graph_file: Path) -> None:
     sp.save_npz("adjacency.npz", sp.csr_array(np.ones((3, 3)) - np.eye(3)))
-    done = cli("sanitize", graph_file, "--adjacency", "adjacency.npz")
+    done = cli("sanitize", graph_file, "--method", "cld", "--adjacency", "adjacency.npz")
     fails(done, "adjacency.npz: is an adjacency of 3 nodes, but the graph has 150", left=["adjacency.npz"])
 
 
 def test_a_file_wins_over_a_name(cli: Command, graph: Graph, graph_file: Path) -> None:
     os.rename(graph_file, "cora")
-    done = cli("sanitize", "cora", "--budget", "2", "--out", "RUN")
+    done = cli("sanitize", "cora", "--method", "cld", "--budget", "2", "--out", "RUN")
     assert done.stderr == "error: cora: is not a graph file by its name, which must end in .npz, .csv, .graphml\n"
 
 
 def test_a_graph_without_split_gets_one(cli: Command, graph: Graph, folder: Path) -> None:
     save_graph(replace(graph, split=None, names=tuple(range(graph.num_nodes))), "bare.npz")
-    done = cli("sanitize", "bare.npz", "--budget", "2", "--out", "RUN", "--seed", "5")
+    done = cli("sanitize", "bare.npz", "--method", "cld", "--budget", "2", "--out", "RUN", "--seed", "5")
     assert done.exit_code == 0
     assert done.stderr.startswith("note: the graph has no split, so one was drawn (seed 5): 15 for training, 15 for")
     assert load_graph("RUN/sanitized.npz").split == Split.random(graph.labels, seed=5)  # type: ignore[arg-type]
@@ -179,7 +179,7 @@ def test_a_graph_without_split_gets_one(cli: Command, graph: Graph, folder: Path
 def test_what_had_to_be_changed_is_noted(cli: Command, graph: Graph, graph_file: Path) -> None:
     adjacency = sp.triu(graph.adjacency()).tocsr()
     sp.save_npz("upper.npz", adjacency)
-    done = cli("sanitize", graph_file, "--adjacency", "upper.npz", "--budget", "2", "--out", "RUN")
+    done = cli("sanitize", graph_file, "--method", "cld", "--adjacency", "upper.npz", "--budget", "2", "--out", "RUN")
     assert done.exit_code == 0
     assert done.stderr == "note: upper.npz: 300 edges were given in one direction only and were made undirected\n"
 
@@ -190,7 +190,7 @@ def test_adjacency_split_and_component(cli: Command, graph: Graph, poisoned: Gra
     assert graph.split is not None
     save_split(graph.split, "split.json")
     words = ("--adjacency", "poisoned.npz", "--split", "split.json", "--largest-component")
-    done = cli("sanitize", "clean.npz", *words, "--budget", "10", "--out", "RUN", "--json")
+    done = cli("sanitize", "clean.npz", "--method", "cld", *words, "--budget", "10", "--out", "RUN", "--json")
     assert done.exit_code == 0
     assert done.stderr == ""
     source = json.loads(Path("RUN/run.json").read_text())["input"]

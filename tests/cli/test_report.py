@@ -20,7 +20,7 @@ from tests.conftest import Command
 
 pytestmark = pytest.mark.slow
 
-SANITIZE = ("sanitize", "poisoned.npz", "--budget", "20")
+SANITIZE = ("sanitize", "poisoned.npz", "--method", "cld", "--budget", "20")
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,7 @@ from tests.conftest import Command
 
 pytestmark = pytest.mark.slow
 
-SANITIZE = ("sanitize", "graph.npz", "--budget", "20", "--edges-per-round", "2")
+SANITIZE = ("sanitize", "graph.npz", "--method", "cld", "--budget", "20", "--edges-per-round", "2")
 
 
 HANGING = """

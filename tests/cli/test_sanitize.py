@@ -13,16 +13,20 @@ import pytest
 
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import load_graph, save_graph
-from tests.cli.conftest import RESULT, fails
+from tests.cli.conftest import JSON, RESULT, fails
 from tests.conftest import Command
 
 
 def test_sanitize_tells_what_it_did(cli: Command, graph_file: Path) -> None:
-    done = cli("sanitize", graph_file, "--budget", "5%", "--out", "RUN")
+    done = cli("sanitize", graph_file, "--method", "cld", "--budget", "5%", "--out", "RUN")
     assert done.exit_code == 0, done.output
     assert sorted(os.listdir("RUN")) == RESULT
     assert os.listdir() == ["RUN"]
+    assert done.stdout.startswith(
+        "Uncertain: a ranking only\nCld ranks edges, it can't tell whether any was planted. 15"
+    )
     for words in (
+        "15 edges were removed because the budget says so; that is not a finding.",
         "Removed 15 of 300 edges",
         "method",
         "same class",
@@ -37,7 +41,11 @@ def test_sanitize_tells_what_it_did(cli: Command, graph_file: Path) -> None:
 def test_sanitize_json(cli: Command, graph_file: Path) -> None:
     done = cli("sanitize", graph_file, "--budget", "5%", "--method", "lp", "--json")
     fields = json.loads(done.stdout)
-    assert list(fields) == ["method", "budget", "removed", "seconds", "out"]
+    assert list(fields) == JSON
+    assert (fields["status"], fields["estimate"], fields["expected_precision"]) == ("uncertain", None, None)
+    assert fields["reason"] == "the method lp ranks edges; it can't tell whether any was planted"
+    assert fields["caveat"] == "15 edges were removed because the budget says so; that is not a finding"
+    assert fields["warnings"] == []
     assert (fields["method"], fields["budget"], fields["removed"]) == ("lp", 15, 15)
     assert fields["out"] == "runs/graph-lp"
     assert done.stdout.count("\n") == 1
@@ -45,13 +53,13 @@ def test_sanitize_json(cli: Command, graph_file: Path) -> None:
 
 def test_default_folders_are_counted(cli: Command, graph_file: Path) -> None:
     for _ in range(2):
-        assert cli("sanitize", graph_file, "--budget", "3").exit_code == 0
+        assert cli("sanitize", graph_file, "--method", "cld", "--budget", "3").exit_code == 0
     assert sorted(os.listdir("runs")) == ["graph-cld", "graph-cld-2"]
 
 
 def test_the_record_names_what_was_typed(cli: Command, graph_file: Path, graph: Graph) -> None:
     relative = os.path.relpath(graph_file)
-    cli("sanitize", relative, "--budget", "3", "--out", "RUN", "--seed", "7")
+    cli("sanitize", relative, "--method", "cld", "--budget", "3", "--out", "RUN", "--seed", "7")
     text = Path("RUN/run.json").read_text()
     source = json.loads(text)["input"]
     assert source["graph"] == relative
@@ -64,10 +72,12 @@ def test_auto_is_the_default_and_keeps_the_settings(
     cli: Command, poisoned: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save_graph(poisoned, "graph.npz")
-    assert cli("sanitize", "graph.npz", "--budget", "3", "--set", "tau=0.5").exit_code == 0
-    assert cli("sanitize", "graph.npz", "--budget", "3", "--method", "auto", "--set", "tau=0.5").exit_code == 0
-    assert Path("runs/graph-cld/removed.csv").read_bytes() == Path("runs/graph-cld-2/removed.csv").read_bytes()
-    monkeypatch.setattr("focusedcleaner.sanitizers.default_method", lambda graph: "jaccard")
+    for module in ("focusedcleaner.sanitizers", "focusedcleaner.cli.sanitize"):
+        monkeypatch.setattr(f"{module}.default_method", lambda graph: "jaccard")
+    assert cli("sanitize", "graph.npz", "--budget", "3", "--set", "threshold=0.1", "--out", "ONE").exit_code == 0
+    words = ("--method", "auto", "--set", "threshold=0.1", "--out", "OTHER")
+    assert cli("sanitize", "graph.npz", "--budget", "3", *words).exit_code == 0
+    assert Path("ONE/removed.csv").read_bytes() == Path("OTHER/removed.csv").read_bytes()
     done = cli("sanitize", "graph.npz", "--set", "threshold=0", "--json")
     fields = json.loads(done.stdout)
     assert (fields["method"], fields["out"]) == ("jaccard", "runs/graph-jaccard")
@@ -87,7 +97,7 @@ def test_settings_of_a_named_method_are_checked_before_the_graph_is_read(cli: Co
 
 def test_settings_reach_the_method(cli: Command, graph_file: Path) -> None:
     words = ("--set", "tau=0.5", "--set", "inner=unrolled", "--set", "steps=20", "--edges-per-round", "2")
-    cli("sanitize", graph_file, "--budget", "4", "--out", "RUN", *words)
+    cli("sanitize", graph_file, "--method", "cld", "--budget", "4", "--out", "RUN", *words)
     settings = json.loads(Path("RUN/run.json").read_text())["settings"]
     assert settings["detector"]["tau"] == 0.5
     assert settings["inner"] == {"kind": "Unrolled", "steps": 20, "rate": 0.1, "momentum": 0.9}
@@ -98,14 +108,19 @@ def test_ids_of_the_owner_come_back(cli: Command, graph: Graph, folder: Path) ->
     people = replace(graph, names=tuple(f"person-{number:03d}" for number in range(150)))
     save_graph(people, "mail.csv")
     os.rename("mail.nodes.csv", "people.csv")
-    assert cli("sanitize", "mail.csv", "--nodes", "people.csv", "--budget", "5", "--out", "RUN").exit_code == 0
+    assert (
+        cli(
+            "sanitize", "mail.csv", "--method", "cld", "--nodes", "people.csv", "--budget", "5", "--out", "RUN"
+        ).exit_code
+        == 0
+    )
     with open("RUN/removed.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert all(row[end].startswith("person-") for row in rows for end in "uv")
     cleaned = load_graph("RUN/sanitized.npz")
     assert cleaned.names == people.names
     assert cleaned.split == people.split
-    assert cli("sanitize", "RUN/sanitized.npz", "--budget", "2", "--out", "AGAIN").exit_code == 0
+    assert cli("sanitize", "RUN/sanitized.npz", "--method", "cld", "--budget", "2", "--out", "AGAIN").exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -125,14 +140,14 @@ def test_ids_of_the_owner_come_back(cli: Command, graph: Graph, folder: Path) ->
     ],
 )
 def test_bad_budgets(cli: Command, graph_file: Path, budget: str, message: str) -> None:
-    fails(cli("sanitize", graph_file, "--budget", budget, "--out", "RUN"), message, left=[])
+    fails(cli("sanitize", graph_file, "--method", "cld", "--budget", budget, "--out", "RUN"), message, left=[])
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["--method", "clean"], "there is no method 'clean'; there are cld, lp, focused-none"),
-        (["--set", "taw=1"], "auto chose cld for this graph: cld has no setting 'taw'; its settings are "),
+        (["--method", "auto", "--set", "taw=1"], "auto chose self-attack for this graph: self-attack has no setting"),
         (["--method", "lp", "--set", "taw=1"], "error: lp has no setting 'taw'; its settings are "),
         (["--method", "lp", "--set", "name=x"], "error: lp has no setting 'name'; its settings are "),
         (["--method", "self-attack", "--set", "trees=999999"], "trees must lie in [1, 10000], not 999999"),
@@ -150,21 +165,33 @@ def test_bad_budgets(cli: Command, graph_file: Path, budget: str, message: str) 
     ],
 )
 def test_bad_options(cli: Command, graph_file: Path, words: list[str], message: str) -> None:
-    fails(cli("sanitize", graph_file, "--out", "RUN", *words), message, left=[])
+    fails(cli("sanitize", graph_file, "--method", "cld", "--out", "RUN", *words), message, left=[])
 
 
 def test_a_folder_that_exists(cli: Command, graph_file: Path) -> None:
     Path("RUN").mkdir()
     Path("RUN/thesis.txt").write_text("mine")
     fails(cli("sanitize", graph_file, "--out", "RUN"), "RUN: exists already", left=["RUN"])
-    fails(cli("sanitize", graph_file, "--out", "RUN", "--resume"), "RUN: is not a run folder", left=["RUN"])
+    fails(
+        cli("sanitize", graph_file, "--out", "RUN", "--resume"),
+        "RUN: is not a run folder",
+        left=["RUN"],
+    )
     assert os.listdir("RUN") == ["thesis.txt"]
 
 
 def test_a_folder_that_cannot_be_written(cli: Command, graph_file: Path) -> None:
     Path("file").write_text("")
-    fails(cli("sanitize", graph_file, "--out", "file/RUN"), "can't be written: file is not a folder", left=["file"])
-    fails(cli("sanitize", graph_file, "--out", "no/RUN"), "can't be written: no does not exist", left=["file"])
+    fails(
+        cli("sanitize", graph_file, "--out", "file/RUN"),
+        "can't be written: file is not a folder",
+        left=["file"],
+    )
+    fails(
+        cli("sanitize", graph_file, "--out", "no/RUN"),
+        "can't be written: no does not exist",
+        left=["file"],
+    )
     fails(cli("sanitize", graph_file, "--out", "x" * 300), "File name too long", left=["file"])
 
 

@@ -18,6 +18,7 @@ from focusedcleaner.runs import RunFolder, read_run, write_run
 from focusedcleaner.sanitizers import SANITIZERS, Interrupted, Jaccard, Sanitation, SelfAttack, gasoline
 from focusedcleaner.sanitizers.iterative import Journal
 from focusedcleaner.scoring import score
+from tests.cli.conftest import JSON
 from tests.conftest import Command
 from tests.sanitizers.helpers import Chooser
 
@@ -87,7 +88,8 @@ def test_every_method_on_the_command_line(name: str, cli: Command, graph: Graph,
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
     inserts = SANITIZERS.make(name).inserts
-    assert list(told) == ["method", "budget", "removed", *(["added"] if inserts else []), "seconds", "out"]
+    assert [key for key in told if key != "added"] == JSON
+    assert ("added" in told) == inserts
     assert (told["method"], told["budget"]) == (name, 12)
     assert told["removed"] + told.get("added", 0) == 12
     run = read_run("RUN")
@@ -167,14 +169,13 @@ def test_the_estimate_is_printed_and_recorded(cli: Command, poisoned: Graph, fol
     assert record["auto_budget"]
     assert record["estimate"]["low"] <= record["estimate"]["number"] <= record["estimate"]["high"]
     assert "planted with probability" in result.stdout
-    assert "held on 20 of 63 test graphs" in (folder / "RUN" / "report.html").read_text()
+    assert "nine times in ten" in (folder / "RUN" / "report.html").read_text()
     header = (folder / "RUN" / "removed.csv").read_text().splitlines()[0].split(",")
     assert {"planted", "class_agreement", "training_ends", "common_neighbours"} <= set(header)
 
 
 def test_sanitize_without_a_method(cli: Command, poisoned: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     save_graph(poisoned, "graph.npz")
-    monkeypatch.setattr("focusedcleaner.sanitizers.SELF_ATTACK_EDGES", (1, 10_000))
     monkeypatch.setattr(SelfAttack, "__init__", partialmethod(SelfAttack.__init__, **SELF_ATTACK))
     assert cli("sanitize", "graph.npz").exit_code == 0
     record = json.loads(Path("runs/graph-self-attack/run.json").read_text())

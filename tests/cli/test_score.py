@@ -17,7 +17,7 @@ from tests.conftest import Command
 
 def test_score(cli: Command, graph: Graph, poisoned: Graph, graph_file: Path) -> None:
     save_graph(poisoned, "poisoned.npz")
-    cli("sanitize", "poisoned.npz", "--budget", "10%", "--out", "RUN")
+    cli("sanitize", "poisoned.npz", "--method", "cld", "--budget", "10%", "--out", "RUN")
     done = cli("score", "RUN", "--truth", graph_file, "--json")
     fields = json.loads(done.stdout)
     assert list(fields) == ["esr", "f1", "precision", "cr", "oracle_esr", "attacked", "removed", "hits"]
@@ -35,7 +35,7 @@ def test_score(cli: Command, graph: Graph, poisoned: Graph, graph_file: Path) ->
 
 
 def test_score_without_an_attack_has_nulls(cli: Command, graph_file: Path) -> None:
-    cli("sanitize", graph_file, "--budget", "3", "--out", "RUN")
+    cli("sanitize", graph_file, "--method", "cld", "--budget", "3", "--out", "RUN")
     fields = json.loads(cli("score", "RUN", "--truth", graph_file, "--json").stdout)
     assert fields["cr"] is None
     assert fields["esr"] == 0.0
@@ -49,7 +49,7 @@ def test_truth_is_aligned_by_names(cli: Command, graph: Graph, poisoned: Graph, 
     save_graph(replace(graph, names=names).subgraph(order), "shuffled.npz")
     save_graph(replace(graph, names=names), "clean.npz")
     save_graph(replace(graph, names=(*names[:-1], "stranger")), "other.npz")
-    cli("sanitize", "poisoned.npz", "--out", "RUN")
+    cli("sanitize", "poisoned.npz", "--method", "cld", "--out", "RUN")
     straight = cli("score", "RUN", "--truth", "clean.npz", "--json").stdout
     assert json.loads(straight)["hits"] > 0
     assert cli("score", "RUN", "--truth", "shuffled.npz", "--json").stdout == straight
@@ -66,7 +66,7 @@ def test_truth_is_aligned_by_names(cli: Command, graph: Graph, poisoned: Graph, 
     ],
 )
 def test_score_of_what_is_not_there(cli: Command, graph_file: Path, run: str, truth: str, message: str) -> None:
-    cli("sanitize", graph_file, "--budget", "3", "--out", "RUN")
+    cli("sanitize", graph_file, "--method", "cld", "--budget", "3", "--out", "RUN")
     save_graph(Graph.from_pairs(20, [[0, 1]]), "small.npz")
     done = cli("score", run, "--truth", truth)
     assert done.exit_code == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -58,5 +59,8 @@ def sample(small: Graph, tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_graph(small.subgraph(range(8)), folder / "other.npz")
     assert small.split is not None
     save_split(small.split, folder / "split.json")
-    write_run(Jaccard().sanitize(small, 4), folder / "RUN", source={"graph": "graph.npz"})
+    cleaned = Jaccard().sanitize(small, 4)
+    left = cleaned.graph.edges[:3]
+    found = replace(cleaned, suspects=left, suspect_scores=np.array([0.3, 0.2, 0.1]))
+    write_run(found, folder / "RUN", source={"graph": "graph.npz"})
     return folder

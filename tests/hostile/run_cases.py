@@ -44,15 +44,21 @@ def _rows(change: Callable[[list[str]], list[str]], name: str = "removed.csv") -
     return lambda run: (run / name).write_text("\n".join(change((run / name).read_text().splitlines())) + "\n")
 
 
-def _cell(column: int, value: str) -> Tamper:
-    """Change a cell of the first removed edge."""
+def _verdict(**changed: Any) -> Tamper:
+    """A verdict with some fields changed; ... leaves a field out."""
+    fields = {"status": "poisoned", "reason": "why", "expected_precision": 0.5, "expected_false_alarms": 3} | changed
+    return _record(verdict={key: value for key, value in fields.items() if value is not ...})
+
+
+def _cell(column: int, value: str, name: str = "removed.csv") -> Tamper:
+    """Change a cell of the first edge."""
 
     def change(lines: list[str]) -> list[str]:
         cells = lines[1].split(",")
         cells[column] = value
         return [lines[0], ",".join(cells), *lines[2:]]
 
-    return _rows(change)
+    return _rows(change, name)
 
 
 def _graph(change: Callable[[Graph], Graph]) -> Tamper:
@@ -84,7 +90,7 @@ def _folder(name: str) -> Tamper:
     return tamper
 
 
-FILES = ("run.json", "removed.csv", "sanitized.npz", "trace.csv")
+FILES = ("run.json", "removed.csv", "suspects.csv", "sanitized.npz", "trace.csv")
 FIELDS = (
     "status",
     "method",
@@ -93,7 +99,10 @@ FIELDS = (
     "auto_budget",
     "removed",
     "added",
+    "suspects",
+    "verdict",
     "estimate",
+    "warnings",
     "seed",
     "seconds",
     "input",
@@ -155,6 +164,26 @@ CASES: dict[str, Tamper] = {
     "run.json: an input of lists": _record(input={"graph": [], "nodes": [], "edges": [], "fingerprint": []}),
     "run.json: a hostile graph name": _record(input={"graph": "\x1b]0;evil\x07<img src=x>", "fingerprint": ""}),
     "run.json: settings with hostile text": _record(settings={"kind": "<b>", "\x1b[31m": "\x1b[31m"}),
+    "run.json: a verdict of nothing": _record(verdict={}),
+    "run.json: an unknown verdict": _verdict(status="clean"),
+    "run.json: a verdict of another type": _verdict(status=["poisoned"]),
+    "run.json: a verdict without a reason": _verdict(reason=...),
+    "run.json: a verdict with a hostile reason": _verdict(status="not suitable", reason="\x1b[31m<script>\u202e", caveat="\x1b[31m"),
+    "run.json: a verdict of 100,000 letters": _verdict(status="not suitable", reason="x" * 100_000),
+    "run.json: a precision of 2": _verdict(expected_precision=2),
+    "run.json: a precision of NaN": _verdict(expected_precision=float("nan")),
+    "run.json: false alarms without end": _verdict(expected_false_alarms=float("inf")),
+    "run.json: hostile warnings": _record(warnings=["\x1b[31m<script>", "\u202e"]),
+    "run.json: no suspects": _record(suspects=0),
+    "run.json: a suspect too many": _record(suspects=4),
+    "run.json: nothing removed but suspects": _record(removed=0),
+    "suspects.csv: only a header": _rows(lambda lines: lines[:1], "suspects.csv"),
+    "suspects.csv: a row twice": _rows(lambda lines: [*lines[:2], lines[1], *lines[3:]], "suspects.csv"),
+    "suspects.csv: unknown node": _cell(1, "stranger", "suspects.csv"),
+    "suspects.csv: a self-loop": _cell(2, "n0", "suspects.csv"),
+    "suspects.csv: no edge": _cell(2, "n15", "suspects.csv"),
+    "suspects.csv: NaN": _cell(3, "nan", "suspects.csv"),
+    "suspects.csv: a hostile node": _cell(1, "\x1b[31m<b>", "suspects.csv"),
     "removed.csv: only a header": _rows(lambda lines: lines[:1]),
     "removed.csv: no header": _rows(lambda lines: lines[1:]),
     "removed.csv: other columns": _text("removed.csv", "a,b\n1,2\n"),

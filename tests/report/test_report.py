@@ -264,5 +264,22 @@ def test_text_is_legible_in_both_themes() -> None:
     assert len(themes) == 2
     for theme in themes:
         for ground in ("paper", "card"):
-            for colour in ("ink", "quiet", "after", "flagged", "before"):
+            for colour in ("ink", "quiet", "after", "flagged", "before", "good"):
                 assert contrast(theme[colour], theme[ground]) >= 4.5, (colour, ground)
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_a_verdict_with_hostile_text(hostile: str) -> None:
+    verdict = {"status": "not suitable", "reason": hostile, "caveat": hostile}
+    html = reported(nothing_removed(), verdict=verdict, warnings=[hostile])
+    page = Page(html)
+    assert not any(tag == "script" for tag, _ in page.tags)
+    assert "\u202e" not in html
+    assert page.text.count("Not suitable: ") == 1
+
+
+def test_the_verdict_is_the_first_tile() -> None:
+    page = reported(nothing_removed())
+    first = page.partition('<dl class="tiles">')[2].partition("</div>")[0]
+    assert 'class="verdict uncertain"' in first
+    assert "Uncertain: a ranking only" in first

@@ -14,9 +14,9 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.io.convert import to_networkx, to_pyg
 from focusedcleaner.sanitizers import SANITIZERS, Interrupted, Jaccard, sanitizer
-from focusedcleaner.sanitizers.base import Estimate
 from focusedcleaner.sanitizers.checks import removable
 from focusedcleaner.scoring import score
+from focusedcleaner.verdict import Estimate, Verdict
 from tests.sanitizers.helpers import QUICK, Chooser
 from tests.strategies import labelled_graphs
 
@@ -132,9 +132,10 @@ def test_a_chosen_budget_is_the_number_of_removed_edges(graph: Graph) -> None:
 
 def test_the_result_prints_as_one_short_line(graph: Graph) -> None:
     sanitation = Jaccard().sanitize(graph, 30)
-    assert repr(sanitation) == "Sanitation(jaccard: 30 of 300 edges removed)"
-    estimated = replace(sanitation, method="self-attack", added=graph.edges[:2], estimate=Estimate(1428.4, 1400, 1500))
-    assert repr(estimated) == "Sanitation(self-attack: 30 of 300 edges removed, 2 added, about 1,428 planted)"
+    assert repr(sanitation) == "Sanitation(jaccard, uncertain: 30 of 300 edges removed)"
+    found = Verdict("poisoned", "a clean graph would get 30 flags"), Estimate(1428.4, 1400, 1500)
+    estimated = replace(sanitation, method="self-attack", added=graph.edges[:2], verdict=found[0], estimate=found[1])
+    assert repr(estimated) == "Sanitation(self-attack, poisoned: 30 of 300 edges removed, 2 added, about 1,428 planted)"
 
 
 def test_graphs_of_other_libraries_are_accepted(graph: Graph) -> None:

@@ -12,9 +12,15 @@ import pytest
 import focusedcleaner as fc
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError, InputWarning
-from focusedcleaner.graph import Graph
+from focusedcleaner.graph import Graph, Split
 from focusedcleaner.sanitizers import Agreement, EdgeScores, Filter, sanitizer
-from focusedcleaner.sanitizers.checks import attribute_notes, check_finite
+from focusedcleaner.sanitizers.checks import (
+    FEWEST_CYCLES,
+    attribute_notes,
+    check_finite,
+    components_and_bipartite,
+    unsuitable,
+)
 from tests.hostile.odd_graphs import ODD_GRAPHS, shaped
 
 
@@ -104,3 +110,72 @@ def test_a_method_without_a_candidate_says_why(graph: Graph) -> None:
 def test_settings_that_would_never_end_are_refused(method: str, setting: str) -> None:
     with pytest.raises(InputError, match=rf"^{setting} must lie in \[\d, \d+\], not 999999$"):
         sanitizer(method, **{setting: "999999"})
+
+
+# Graphs that the default method can't judge --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bipartite_as_networkx_says_where_it_is_no_chance(seed: int) -> None:
+    kind = nx.algorithms.bipartite.random_graph if seed % 2 else nx.gnp_random_graph
+    network = kind(14, 14, 0.5, seed=seed) if seed % 2 else kind(14, 0.5, seed=seed)
+    components, bipartite = components_and_bipartite(Graph.from_pairs(len(network), list(network.edges)))
+    assert components == nx.number_connected_components(network)
+    assert bipartite == nx.is_bipartite(network) == bool(seed % 2)
+
+
+def test_few_cycles_are_even_by_chance() -> None:
+    forest = nx.random_labeled_tree(400, seed=0)
+    ring = nx.cycle_graph(400)
+    ladder = nx.ladder_graph(FEWEST_CYCLES)  # one independent cycle fewer than that
+    longer = nx.ladder_graph(FEWEST_CYCLES + 1)
+    found = [
+        components_and_bipartite(Graph.from_pairs(len(one), list(one.edges)))[1]
+        for one in (forest, ring, ladder, longer)
+    ]
+    assert found == [False, False, False, True]
+
+
+@pytest.fixture(scope="module")
+def judged() -> Graph:
+    """A graph that the default method can judge: 600 edges, 60 labelled nodes of five classes."""
+    return synthetic(num_nodes=300, seed=0)
+
+
+def test_an_ordinary_graph_is_suitable(judged: Graph) -> None:
+    assert unsuitable(judged) == ""
+    assert unsuitable(replace(judged, attributes=None, attribute_names=None)) == ""
+    assert unsuitable(judged.without_test_labels()) == ""
+
+
+def test_why_a_graph_is_not_suitable(judged: Graph) -> None:
+    split, labels = judged.split, judged.labels
+    assert split is not None
+    assert labels is not None
+    reasons = {
+        "too small: 499 edges, and at least 500 are needed": judged.without_edges(judged.edges[499:]),
+        "too few labels: 19 labelled nodes, and at least 20 are needed": judged.with_split(
+            Split(split.train[:10], split.val[:9], split.test)
+        ),
+        "every node has the same attributes: leave them out to judge the edges alone": replace(
+            judged, attributes=np.ones((300, 4)), attribute_names=None
+        ),
+        "the graph is bipartite, such as users and items": replace(
+            judged, edges=np.array([[user, item] for user in range(20) for item in range(20, 60)])
+        ),
+    }
+    for reason, graph in reasons.items():
+        assert unsuitable(graph) == reason
+    rare = labels.copy()
+    rare[split.train[0]] = 5
+    assert unsuitable(replace(judged, labels=rare, class_names=None)) == (
+        "too few labels: class 5 has only one labelled node, and at least two are needed"
+    )
+
+
+def test_labels_of_test_nodes_do_not_count(judged: Graph) -> None:
+    split = judged.split
+    assert split is not None
+    few = judged.with_split(Split(split.train[:10], split.val[:5], split.test))
+    assert len(few.known_labels) == 300
+    assert unsuitable(few).startswith("too few labels: 15 labelled nodes")

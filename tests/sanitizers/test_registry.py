@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from focusedcleaner.api import register_sanitizer
-from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.sanitizers import SANITIZERS, RandomEdges, default_method, sanitizer
@@ -19,11 +18,11 @@ from tests.conftest import Command
 PAGE = Path(__file__).parents[2] / "docs" / "sanitizers.md"
 
 
-def test_the_default_method_depends_on_attributes_and_edges() -> None:
-    large = synthetic(num_nodes=1000, mean_degree=5.0, seed=0)
-    assert default_method(large) == "self-attack"
-    assert default_method(replace(large, attributes=None)) == "cld"
-    assert default_method(large.without_edges(large.edges[1500:])) == "cld"
+def test_the_default_method_depends_on_the_number_of_edges_alone(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = replace(graph, attributes=None, attribute_names=None)
+    assert default_method(graph) == default_method(bare) == "self-attack"
+    monkeypatch.setattr("focusedcleaner.sanitizers.MOST_EDGES", graph.num_edges - 1)
+    assert default_method(graph) == default_method(bare) == "cld"
 
 
 def test_the_documented_sanitizer_works(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
+import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any, Protocol
@@ -167,14 +168,21 @@ class _Bar:
 
 
 @contextmanager
-def progress_bar(description: str, *, bytes_: bool = False) -> Iterator[Update]:
-    """Show a progress bar on standard error, if that is a terminal; with ``bytes_``, its steps are bytes."""
-    console = Console(stderr=True, markup=False, highlight=False, emoji=False)
+def progress_bar(
+    description: str,
+    *,
+    bytes_: bool = False,
+    console: Console | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[Update]:
+    """Show a progress bar, if the console is a terminal: standard error by default. With ``bytes_``, steps are bytes."""
+    console = console or Console(stderr=True, markup=False, highlight=False, emoji=False)
     columns: list[progress.ProgressColumn] = [
         progress.TextColumn("{task.description}", markup=False),
         progress.BarColumn(),
         *([progress.DownloadColumn(), progress.TransferSpeedColumn()] if bytes_ else [_Stage()]),
         _TimeLeft(),
     ]
-    with progress.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    hidden = not console.is_terminal
+    with progress.Progress(*columns, console=console, transient=True, disable=hidden, get_time=clock) as bar:
         yield _Bar(bar, description)

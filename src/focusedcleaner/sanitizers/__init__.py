@@ -120,4 +120,4 @@ def sanitizer_for(graph: Graph, name: str, settings: Mapping[str, object]) -> Sa
     if method.chooses_budget:
         return method
     too_many = f"more than {MOST_EDGES:,} edges: self-attack would take too long"
-    return RankingOnly(method, f"{too_many}, and {chosen} ranks edges but can't tell whether any was planted")
+    return RankingOnly(method, f"{too_many}, and {chosen} ranks edges; it can't tell whether any was planted")

@@ -160,7 +160,7 @@ class Sanitizer(Configurable, ABC):
         if verdict is not None and allowed is None:
             return verdict
         if verdict is None:
-            reason = f"{self.name} ranks edges, it can't tell whether any was planted"
+            reason = f"the method {self.name} ranks edges; it can't tell whether any was planted"
             if found.interrupted:
                 reason = "the run was interrupted before it had an answer"
             verdict = Verdict("uncertain", reason)
