@@ -144,7 +144,7 @@ def test_interrupted_at_once(cli: Command, interrupt_at: Callable[[int], None]) 
     interrupt_at(0)
     stopped = cli(*SANITIZE)
     assert stopped.exit_code == 2
-    assert stopped.stderr == "interrupted before the first edge was removed; nothing was written\n"
+    assert stopped.stderr == "interrupted before the first edge was found; nothing was written\n"
     assert os.listdir() == ["graph.npz"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -190,24 +191,15 @@ def test_a_changed_list_of_suspects_is_not_the_one_that_was_reviewed(cli: Comman
 
 @pytest.mark.usefixtures("_large")
 def test_an_interrupted_ranking_is_kept_and_resumed(
-    cli: Command, graph_file: Path, interrupt_at: object, monkeypatch: pytest.MonkeyPatch
+    cli: Command, graph_file: Path, interrupt_at: Callable[[int], None]
 ) -> None:
     ranking = ("sanitize", graph_file, "--edges-per-round", "5")
     assert cli(*ranking, "--out", "WHOLE").exit_code == 0
-    with monkeypatch.context() as patched:
-        from focusedcleaner.sanitizers import focused
-
-        whole = focused._Cleaning.round
-
-        def interrupted(self: focused._Cleaning, journal: focused.Journal, size: int) -> focused.Journal:
-            if journal.rounds == 2:
-                raise KeyboardInterrupt
-            return whole(self, journal, size)
-
-        patched.setattr(focused._Cleaning, "round", interrupted)
-        stopped = cli(*ranking, "--out", "RUN")
+    interrupt_at(2)
+    stopped = cli(*ranking, "--out", "RUN")
     assert stopped.exit_code == 2
     assert stopped.stderr.startswith("interrupted after 10 edges; the result so far is in RUN; continue with: ")
     assert len(read_run("RUN").suspects) == 10
+    interrupt_at(-1)
     assert cli(*ranking, "--out", "RUN", "--resume").exit_code == 0
     assert Path("RUN/suspects.csv").read_bytes() == Path("WHOLE/suspects.csv").read_bytes()

@@ -175,7 +175,7 @@ def progress_bar(
     console: Console | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Update]:
-    """Show a progress bar, if the console is a terminal: standard error by default. With ``bytes_``, steps are bytes."""
+    """Show a progress bar on standard error, or another console, if that is a terminal; ``bytes_``: steps are bytes."""
     console = console or Console(stderr=True, markup=False, highlight=False, emoji=False)
     columns: list[progress.ProgressColumn] = [
         progress.TextColumn("{task.description}", markup=False),
