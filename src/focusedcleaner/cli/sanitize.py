@@ -46,6 +46,7 @@ from focusedcleaner.scoring import aligned
 from focusedcleaner.settings import parse_pairs
 
 SHOWN_EDGES = 5
+ANYWAY = ("--budget 5%", "added to the command, removes the first 5 % of the edges")
 
 
 def sanitize(options: SanitizeOptions) -> None:
@@ -229,11 +230,7 @@ def _show(run: Run) -> None:
         (str(run.path / runs.GRAPH), "the cleaned graph"),
         (f"focusedcleaner review {path}", "judge the edges one by one"),
         (f"focusedcleaner score {path} --truth CLEAN", "compare with the clean graph, if you have it"),
-        *(
-            [("--budget 5%", "added to the command, removes the first 5 % of the edges")]
-            if not len(run.removed)
-            else []
-        ),
+        *([] if len(run.removed) or run.verdict.status == "no sign" else [ANYWAY]),
     )
 
 
