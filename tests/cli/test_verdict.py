@@ -201,6 +201,7 @@ def test_an_interrupted_ranking_is_kept_and_resumed(
     assert stopped.exit_code == 2
     assert stopped.stderr.startswith("interrupted after 10 edges; the result so far is in RUN; continue with: ")
     assert len(read_run("RUN").suspects) == 10
+    assert "this report covers only the edges that were listed so far" in words(Path("RUN/report.html").read_text())
     interrupt_at(-1)
     assert cli(*ranking, "--out", "RUN", "--resume").exit_code == 0
     assert Path("RUN/suspects.csv").read_bytes() == Path("WHOLE/suspects.csv").read_bytes()

@@ -61,6 +61,7 @@ def sample(small: Graph, tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_split(small.split, folder / "split.json")
     cleaned = Jaccard().sanitize(small, 4)
     left = cleaned.graph.edges[:3]
-    found = replace(cleaned, suspects=left, suspect_scores=np.array([0.3, 0.2, 0.1]))
+    scores = np.array([0.3, 0.2, 0.1])
+    found = replace(cleaned, suspects=left, suspect_scores=scores, suspect_evidence={})
     write_run(found, folder / "RUN", source={"graph": "graph.npz"})
     return folder
