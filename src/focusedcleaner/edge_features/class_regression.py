@@ -12,7 +12,7 @@ from focusedcleaner.surrogate.features import Preconditioner, PrimalFeatures
 from focusedcleaner.surrogate.inner import Implicit
 
 TOLERANCE = 1e-2
-"""Norm of the gradient at which the training stops, relative to that at W = 0: a closer optimum ranks edges no better."""
+"""Norm of the gradient at which training stops, relative to that at W = 0: a closer optimum ranks edges no better."""
 CONSTANT = 3.0
 """Value of the constant column, whose weights are the offsets: the larger it is, the less they are penalized."""
 

@@ -130,8 +130,7 @@ class EdgeFeatureExtractor:
     def _gradient_features(self, graph: Graph, structure: Structure, classes: FloatArray) -> dict[str, FloatArray]:
         """The gradient of each edge: how far it moves surrogates that trust every edge from the robust prediction."""
         target = torch.from_numpy(classes)
-        parts = {"structure": structure, "attributes": self.operators[0]}
-        pooled = Surrogate(graph.with_split(self.pooled), inner=INNER, form="sparse", **parts)
+        pooled = self._surrogate(graph.with_split(self.pooled), structure)
         fitted = pooled.fit()
         plain = fitted.probabilities.numpy()
         u, v = graph.edges.T
@@ -141,7 +140,7 @@ class EdgeFeatureExtractor:
             "gradient": _in_medians(pooled.meta_gradient(fitted, error).edges()),
             "direct_gradient": _in_medians(two_hop_gradient(pooled.structure, [(error, fitted.xw)]).edges()),
         }
-        surrogate = Surrogate(graph, inner=INNER, form="sparse", **parts)
+        surrogate = self._surrogate(graph, structure)
         fitted = surrogate.fit()
         error = (fitted.probabilities - target) / graph.num_nodes
         columns["training_gradient"] = _in_medians(surrogate.meta_gradient(fitted, error).edges())
@@ -152,6 +151,9 @@ class EdgeFeatureExtractor:
             error[nodes] = (fitted.probabilities[nodes] - truth) / len(nodes)
             columns["validation_gradient"] = _in_medians(surrogate.meta_gradient(fitted, error).edges())
         return columns
+
+    def _surrogate(self, graph: Graph, structure: Structure) -> Surrogate:
+        return Surrogate(graph, inner=INNER, form="sparse", structure=structure, attributes=self.operators[0])
 
 
 def _divergence_features(structure: Structure, classes: FloatArray) -> dict[str, FloatArray]:

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from focusedcleaner.engine.sparse import csr_tensor, product_blocks, to_torch, unit_rows
-from focusedcleaner.graph import BoolArray, Graph, IntArray, pairs_of_keys
+from focusedcleaner.graph import BoolArray, Graph, IntArray, pairs_of_keys, unique_keys
 
 
 @contextmanager
@@ -208,7 +208,7 @@ class MutableEdges:
 
     def not_insertable(self) -> IntArray:
         """Return the pairs that have an edge or were flipped before, P × 2, sorted."""
-        return pairs_of_keys(np.union1d(self.keys, self.flipped), self.num_nodes)
+        return pairs_of_keys(unique_keys(self.keys, self.flipped), self.num_nodes)
 
     def removable(self) -> BoolArray:
         """Mark the edges that may be removed: not inserted by the attack, and no end would be isolated."""
