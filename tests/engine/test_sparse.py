@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from focusedcleaner.engine import sparse
 from focusedcleaner.engine.sparse import (
+    filled,
     leading_eigenpairs,
     nearest_neighbours,
     product_blocks,
@@ -66,6 +67,24 @@ def test_long_rows_are_looked_up_with_the_same_digits(entries: int, monkeypatch:
     unsorted.data[: unsorted.indptr[1]] = unsorted.data[: unsorted.indptr[1]][::-1].copy()
     unsorted.has_sorted_indices = False
     np.testing.assert_allclose(row_products(left, unsorted, pairs), expected)
+
+
+@pytest.mark.parametrize("cached", [1, 700, 4_000_000])
+def test_products_with_fuller_and_with_dense_rows(cached: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sparse, "_CACHED", cached)
+    rng = np.random.default_rng(0)
+    few = rng.random((40, 300)) * (rng.random((40, 300)) < 0.03)
+    many = rng.random((30, 300)) * (rng.random((30, 300)) < 0.5)
+    few[3], many[4] = 0, 0
+    pairs = np.stack([rng.integers(0, 40, 500), rng.integers(0, 30, 500)], axis=1)
+    expected = (few[pairs[:, 0]] * many[pairs[:, 1]]).sum(axis=1)
+    left, right = sp.csr_array(few), sp.csr_array(many)
+    assert right.nnz > sparse._FULLER * left.nnz
+    for one, other in ((left, right), (few, many)):
+        np.testing.assert_allclose(row_products(one, other, pairs), expected)
+        assert row_products(one, other, pairs[:0]).shape == (0,)
+    assert isinstance(filled(right), np.ndarray)
+    assert filled(left) is left
 
 
 def test_rows_of_a_product_are_split_by_their_size(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,10 @@ _BATCH, _BATCH_ENTRIES = 50_000, 20_000_000
 """Pairs, and entries of their rows, gathered at once."""
 _LONG, _UNEVEN = 1000, 16
 """A row with more entries than the first and than the second times the other's is looked up, not gathered."""
+_FILLED, _FULLER = 0.1, 3
+"""A matrix with this share of entries is stored densely; rows this much longer than the others are made dense."""
+_CACHED = 4_000_000
+"""Entries of dense rows gathered at once: what the processor's cache can hold is faster."""
 _BLOCK = 512
 """Rows whose products with all others are computed at once."""
 _DENSE = 500
@@ -78,14 +82,42 @@ def product_blocks(left: sp.csr_array, right: sp.csr_array, rows: IntArray) -> l
     return np.split(rows, np.flatnonzero(np.diff(np.cumsum(sizes) // _BATCH_ENTRIES)) + 1)
 
 
-def row_products(left: sp.csr_array, right: sp.csr_array, pairs: IntArray) -> FloatArray:
-    """Return left_u·right_v for every pair (u, v) of P × 2 row numbers.
+def filled(matrix: sp.csr_array) -> sp.csr_array | FloatArray:
+    """Return a dense array instead of a sparse matrix that is mostly filled: its products are faster."""
+    size = matrix.shape[0] * matrix.shape[1]
+    return matrix.toarray() if matrix.nnz >= _FILLED * size and size <= _BATCH_ENTRIES else matrix
+
+
+def row_products(left: sp.csr_array | FloatArray, right: sp.csr_array | FloatArray, pairs: IntArray) -> FloatArray:
+    """Return left_u·right_v for every pair (u, v) of P × 2 row numbers; both matrices are sparse, or both dense.
 
     >>> matrix = sp.csr_array([[1.0, 2.0], [3.0, 0.0]])
     >>> row_products(matrix, matrix, np.array([[0, 1], [1, 1]]))
     array([3., 9.])
     """
+    if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
+        size = max(1, _CACHED // left.shape[1])
+        batches = np.split(pairs, range(size, len(pairs), size))
+        return np.concatenate([np.einsum("ij,ij->i", left[u], right[v]) for u, v in (batch.T for batch in batches)])
+    if right.nnz > _FULLER * left.nnz:
+        return _products_with_fuller_rows(left, right, pairs)
     return np.concatenate([part.sum(axis=1) for part in shared_entries(left, right, pairs)])
+
+
+def _products_with_fuller_rows(left: sp.csr_array, right: sp.csr_array, pairs: IntArray) -> FloatArray:
+    """Return left_u·right_v, with the entries of left_u looked up in a dense right_v, block by block of rows v."""
+    result, width = np.zeros(len(pairs)), right.shape[1]
+    order = np.argsort(pairs[:, 1], kind="stable")
+    row, column = pairs[order].T
+    starts = np.flatnonzero(np.diff(column, prepend=-1))
+    cost = np.cumsum(np.diff(left.indptr)[row]) + np.cumsum(np.diff(column, prepend=-1) > 0) * width
+    for batch in np.split(np.arange(len(order)), starts[np.flatnonzero(np.diff(cost[starts] // _CACHED)) + 1]):
+        rows, place = np.unique(column[batch], return_inverse=True)
+        entries = left[row[batch]]
+        of_pair = np.repeat(np.arange(len(batch)), np.diff(entries.indptr))
+        looked_up = right[rows].toarray()[place[of_pair], entries.indices]
+        result[order[batch]] = np.bincount(of_pair, looked_up * entries.data, len(batch))
+    return result
 
 
 def shared_entries(left: sp.csr_array, right: sp.csr_array, pairs: IntArray) -> Iterator[sp.csr_array]:
