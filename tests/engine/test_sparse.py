@@ -10,6 +10,7 @@ from focusedcleaner.engine import sparse
 from focusedcleaner.engine.sparse import (
     filled,
     leading_eigenpairs,
+    leading_subspace,
     nearest_neighbours,
     product_blocks,
     row_products,
@@ -115,3 +116,10 @@ def test_leading_eigenvalues_of_a_larger_matrix() -> None:
     exact = np.linalg.eigvalsh(matrix.toarray())
     np.testing.assert_allclose(np.abs(values), np.sort(np.abs(exact))[::-1][:5], rtol=1e-6)
     np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-6)
+
+
+def test_a_subspace_iteration_finds_the_leading_eigenpairs() -> None:
+    rng = np.random.default_rng(0)
+    matrix = Graph.from_pairs(600, np.minimum(rng.integers(0, 600, (4000, 2)), 400)).adjacency()
+    for exact, found in zip(leading_eigenpairs(matrix, 2), leading_subspace(matrix, 2), strict=True):
+        np.testing.assert_allclose(np.abs(found), np.abs(exact), atol=1e-3)
