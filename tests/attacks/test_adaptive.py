@@ -22,7 +22,7 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.sanitizers import sanitizer
 from focusedcleaner.sanitizers.self_attack.attackers import attackers_by_name
-from focusedcleaner.sanitizers.self_attack.em import PlantedEdgeClassifier, PlantedEdgeEM
+from focusedcleaner.sanitizers.self_attack.em import Observed, PlantedEdgeClassifier, PlantedEdgeEM
 from focusedcleaner.scoring import score
 from focusedcleaner.surrogate import Implicit, Surrogate
 from tests.strategies import labelled_graphs
@@ -94,7 +94,8 @@ def test_what_is_planted_looks_less_suspicious_than_without_stealth(clean: Graph
     means = []
     for poisoning in (plain, stealthy):
         seen = poisoning.graph.without_test_labels()
-        opinion = PlantedEdgeEM(seen, attackers_by_name("mettack,dice"), rounds=2, trees=20, seed=7).round(0, None)
+        search = PlantedEdgeEM(Observed.of(seen), attackers_by_name("mettack,dice"), rounds=2, trees=20, seed=7)
+        opinion = search.round(0, [])
         means.append(opinion.planted[~np.isin(seen.edge_keys, clean.edge_keys)].mean())
     assert means[1] < 0.8 * means[0]
 
@@ -112,9 +113,10 @@ def test_suspicion_is_that_of_the_pairs_inserted_together(clean: Graph) -> None:
 
 def test_a_judge_that_learnt_nothing_suspects_nobody(clean: Graph) -> None:
     seen = clean.without_test_labels()
-    opinion = PlantedEdgeClassifier(None, np.array([1.0, 0.0])).posterior(EdgeFeatureExtractor(seen).extract(seen))
-    assert opinion.planted.tolist() == [0.0] * clean.num_edges
-    assert opinion.priors.tolist() == [1.0, 0.0]
+    table = EdgeFeatureExtractor(seen).extract(seen).table
+    classes, priors = PlantedEdgeClassifier(None, np.array([1.0, 0.0])).posterior(table)
+    assert classes.tolist() == [[1.0, 0.0]] * clean.num_edges
+    assert priors.tolist() == [1.0, 0.0]
 
 
 def test_it_evades_another_sanitizer_too(clean: Graph) -> None:

@@ -11,28 +11,30 @@ from focusedcleaner.datasets import synthetic
 from focusedcleaner.graph import Graph, IntArray, Split
 from focusedcleaner.sanitizers.self_attack.attackers import ATTACKERS, attackers_by_name
 from focusedcleaner.sanitizers.self_attack.em import (
+    Observed,
     PlantedEdgeEM,
     Posterior,
+    WideSearch,
     correct_prior_shift,
     rehearsal_split,
 )
 
 
 def test_same_seed_same_posterior(poisoned: Graph) -> None:
-    seen = poisoned.without_test_labels()
-    em = PlantedEdgeEM(seen, attackers_by_name("random,dice"), rounds=2, trees=10, seed=5)
-    one, other = em.round(0, None), em.round(0, None)
+    observed = Observed.of(poisoned.without_test_labels())
+    em = PlantedEdgeEM(observed, attackers_by_name("random,dice"), rounds=2, trees=10, seed=5)
+    one, other = em.round(0, []), em.round(0, [])
     assert (one.planted == other.planted).all()
     assert ((one.planted >= 0) & (one.planted <= 1)).all()
     assert one.priors.sum() == pytest.approx(1)
-    assert (em.round(1, one).planted == em.round(1, other).planted).all()
+    assert (em.round(1, [one]).planted == em.round(1, [other]).planted).all()
 
 
 def test_simulated_attackers_plant_no_more_than_the_remaining_graph_has(poisoned: Graph) -> None:
     seen = poisoned.without_test_labels()
-    em = PlantedEdgeEM(seen, attackers_by_name("minmax,random"), rounds=1, trees=3, seed=5)
+    em = PlantedEdgeEM(Observed.of(seen), attackers_by_name("minmax,random"), rounds=1, trees=3, seed=5)
     everything = Posterior(np.ones(seen.num_edges), np.array([0.0, 0.5, 0.5]))
-    assert np.isfinite(em.round(0, everything).planted).all()
+    assert np.isfinite(em.round(0, [everything]).planted).all()
 
 
 def resplit(graph: Graph, train: int, val: int) -> Graph:
@@ -70,11 +72,48 @@ def test_training_examples_come_from_the_rehearsal_split() -> None:
         splits.append(attacked.split.train)
         return ATTACKERS["random"](attacked, budget, rng)
 
-    em = PlantedEdgeEM(seen, {"random": spying}, rounds=2, trees=5, seed=0)
-    em.round(0, None)
+    em = PlantedEdgeEM(Observed.of(seen), {"random": spying}, rounds=2, trees=5, seed=0)
+    em.round(0, [])
     assert (splits[0] == rehearsal_split(seen, 0).train).all()
     assert (em.rehearsal_extractor.split.train == splits[0]).all()
-    assert em.extractor.split == seen.split
+    assert em.observed.extractor.split == seen.split
+
+
+def test_attackers_of_the_wide_search_train_on_nodes_of_their_own() -> None:
+    seen = synthetic(num_nodes=200, seed=1).without_test_labels()
+    assert seen.split is not None
+    trained, sizes = [], []
+
+    def spying(attacked: Graph, budget: int, rng: np.random.Generator) -> IntArray:
+        assert attacked.split is not None
+        trained.append(attacked.split.train.tolist())
+        sizes.append(attacked.num_edges)
+        return ATTACKERS["random"](attacked, budget, rng)
+
+    search = WideSearch(Observed.of(seen), {"random": spying}, rounds=2, trees=5, seed=0)
+    search.run()
+    assert trained[0] != trained[1]
+    assert seen.split.train.tolist() not in trained
+    assert all(0.7 * seen.num_edges < size < seen.num_edges for size in sizes)  # a node keeps its last edge
+    assert search.rehearsal_extractor.split == seen.split
+
+
+def test_slow_attackers_take_part_in_the_last_rounds_alone(poisoned: Graph) -> None:
+    observed = Observed.of(poisoned.without_test_labels())
+    em = PlantedEdgeEM(observed, attackers_by_name("unrolled,dice,minmax"), rounds=3, trees=5, seed=0)
+    assert [em.attackers_of(number) for number in range(3)] == [["dice"], *[["unrolled", "dice", "minmax"]] * 2]
+    slow = PlantedEdgeEM(observed, attackers_by_name("minmax"), rounds=3, trees=5, seed=0)
+    assert slow.attackers_of(0) == ["minmax"]
+
+
+def test_random_edges_are_not_purposeful_and_held_out_edges_are_not_examples(poisoned: Graph) -> None:
+    observed = Observed.of(poisoned.without_test_labels())
+    em = PlantedEdgeEM(observed, attackers_by_name("mettack,dice,random"), rounds=1, trees=10, seed=0)
+    assert em.purposeful.tolist() == [False, True, False, False]
+    found = em.round(0, [])
+    assert 0 < found.purposeful <= found.expected
+    assert found.false_alarms < found.purposeful / 2
+    assert 0.1 < em.held_out.mean() < 0.3
 
 
 @given(share=st.floats(0.02, 0.6), trained=st.floats(0.05, 0.6), seed=st.integers(0, 1000))

@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from focusedcleaner import datasets
 from focusedcleaner.attacks import attack
@@ -20,18 +18,19 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
 from focusedcleaner.sanitizers import Interrupted, SelfAttack, sanitizer
 from focusedcleaner.sanitizers.self_attack.attackers import ATTACKERS
-from focusedcleaner.sanitizers.self_attack.em import Posterior
-from focusedcleaner.sanitizers.self_attack.sanitizer import PlantedEdges, estimate_planted
+from focusedcleaner.sanitizers.self_attack.sanitizer import PlantedEdges
 from focusedcleaner.scoring import score
 
 pytestmark = pytest.mark.slow
 
-QUICK = {"rounds": 2, "trees": 10, "attackers": "dice,random"}
+QUICK = {"rounds": 2, "trees": 10, "attackers": "dice,random", "attackers_elsewhere": "random"}
 SMALL = {"rounds": 2, "trees": 20, "attackers": "mettack"}
 
 
 def test_it_beats_agreement_on_mettack(clean: Graph, poisoned: Graph) -> None:
-    done = SelfAttack(rounds=1, trees=40, attackers="mettack").sanitize(poisoned, budget="10%")
+    done = SelfAttack(rounds=1, trees=40, attackers="mettack", attackers_elsewhere="random").sanitize(
+        poisoned, budget="10%"
+    )
     found = score(done.removed, poisoned=poisoned, clean=clean)
     by_agreement = sanitizer("agreement").sanitize(poisoned, budget="10%")
     assert found.esr > 0.5 * found.oracle_esr
@@ -48,10 +47,10 @@ def test_the_chosen_budget_follows_the_poison(monkeypatch: pytest.MonkeyPatch) -
     pure = whole.with_split(Split.random(whole.labels, seed=1))  # type: ignore[arg-type]
     planted = ATTACKERS["mettack"](pure, 500, np.random.default_rng(7))
     dirty = pure.with_edges(planted)
-    chosen = SelfAttack(rounds=3, trees=20, attackers="mettack")
+    chosen = SelfAttack(rounds=3, trees=20, attackers="mettack", attackers_elsewhere="random")
     much, little = chosen.sanitize(dirty), chosen.sanitize(pure)
     assert much.auto
-    assert (much.scores > chosen.threshold).all()
+    assert (much.scores >= chosen.threshold).all()
     assert much.estimate is not None
     assert little.estimate is not None
     assert 350 < much.estimate.number < 750
@@ -65,14 +64,15 @@ def test_a_resumed_run_gives_the_same_result(poisoned: Graph, tmp_path: Path) ->
     whole = cleaner.sanitize(poisoned, 30, seed=3)
 
     def stop(done: int, total: int, stage: str = "") -> None:
-        raise KeyboardInterrupt
+        if done == 2:
+            raise KeyboardInterrupt
 
     with pytest.raises(Interrupted) as stopped:
         cleaner.sanitize(poisoned, 30, seed=3, progress=stop, checkpoint=tmp_path / "c.npz")
     assert len(stopped.value.sanitation.removed) == 30
     again = cleaner.sanitize(poisoned, 30, seed=3, checkpoint=tmp_path / "c.npz")
     assert (again.removed == whole.removed).all()
-    assert again.estimate == whole.estimate
+    assert (again.estimate, again.verdict) == (whole.estimate, whole.verdict)
 
 
 def test_interrupted_before_the_first_round(poisoned: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,15 +99,6 @@ def test_without_attributes_and_without_validation(poisoned: Graph) -> None:
 def test_wrong_settings_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError):
         sanitizer("self-attack", **wrong)
-
-
-@given(
-    table=st.lists(st.lists(st.floats(0, 1), min_size=4, max_size=4), min_size=1, max_size=4).map(np.array),
-)
-@settings(max_examples=30, deadline=None)
-def test_an_estimate_lies_in_its_interval(table: np.ndarray) -> None:
-    found = estimate_planted(table.mean(axis=0), [Posterior(row, np.array([1.0, 0.0])) for row in table])
-    assert 0 <= found.low <= found.number <= found.high <= 4 + 1e-9
 
 
 def test_the_focus_improves_focused_cleaner() -> None:

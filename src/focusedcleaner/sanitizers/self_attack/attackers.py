@@ -19,10 +19,16 @@ from focusedcleaner.edge_features.pair_features import clamped_log, row_dot
 from focusedcleaner.engine import Attributes
 from focusedcleaner.engine.top_pairs import products_at, spread
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs, pair_keys, pairs_of_keys, unique_keys
+from focusedcleaner.graph import FloatArray, Graph, IntArray, Split, no_pairs, pair_keys, pairs_of_keys, unique_keys
 from focusedcleaner.surrogate import Implicit, InnerTraining, PairGradient, Surrogate, Unrolled
 
 DEFAULT_ATTACKERS = "mettack,unrolled,minmax,targeted,dice,random"
+ATTACKERS_ELSEWHERE = "mettack,pgd,random"
+"""Attackers that are simulated with training nodes of their own."""
+NOISE_LIKE = ("dice", "random")
+"""Attackers that plant at random: what they plant can't be told from the noise of a clean graph."""
+ELSEWHERE_SHARE = 0.1
+"""Share of the nodes on which an attacker of its own trains."""
 PAIRS_PER_EDGE, MIN_PAIRS = 40, 100_000
 """A step of a gradient attacker chooses among this many random pairs for each edge of its budget. A few large steps
 among all pairs plant too many edges at a few nodes; among a new sample in each step, they plant what the attacks plant
@@ -196,6 +202,19 @@ ATTACKERS: dict[str, Attacker] = {
     "random": partial(simulate, RandomAttack()),
     "stealthy": partial(simulate_mettack, oversampling=20, stealthy=True),
 }
+
+
+def on_another_split(attacker: Attacker) -> Attacker:
+    """Return the attacker with training nodes of its own, drawn anew each time."""
+
+    def attack(graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
+        assert graph.labels is not None
+        shares = {"train": ELSEWHERE_SHARE, "val": ELSEWHERE_SHARE}
+        return attacker(
+            graph.with_split(Split.random(graph.labels, seed=int(rng.integers(2**31)), **shares)), budget, rng
+        )
+
+    return attack
 
 
 def attackers_by_name(names: str) -> dict[str, Attacker]:

@@ -4,35 +4,69 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.edge_features.extractor import EdgeFeatureExtractor, EdgeFeatures
-from focusedcleaner.graph import FloatArray, Graph, IntArray, Split
-from focusedcleaner.sanitizers.self_attack.attackers import Attacker
+from focusedcleaner.graph import BoolArray, FloatArray, Graph, IntArray, Split
+from focusedcleaner.sanitizers.self_attack.attackers import NOISE_LIKE, Attacker, on_another_split
 
 SLOW_ATTACKERS = ("unrolled", "minmax")
 """Attackers simulated only in the last rounds if there are others: earlier rounds only decide what to remove."""
 MIN_PLANTED_SHARE = 0.03
 """Smallest share of the edges that a simulated attacker plants: the classifier needs examples."""
 FIRST_PLANTED_SHARE = 0.1
-"""Share of the edges planted in the first round, before there is an estimate."""
+"""Share of the edges planted in the first round, before there is an estimate, and in every round of a wide search."""
 FIRST_REMOVED_SHARE = 0.3
 """Share of the edges removed in the first round: more than an attacker plants."""
+WIDE_REMOVED_SHARE = 0.25
+"""Share of the edges removed in every round of a wide search."""
 MARGIN, WIDER_MARGIN = 1.05, 1.2
 """Over-removal factor: edges removed before the simulated attacks, relative to those drawn. A planted edge that stays
 is a wrong example of a genuine one and biases the count downwards; removing a few more edges counteracts that. The
 wider margin is for graphs whose `rehearsal_split` is the split itself."""
-AVERAGED_ROUNDS = 3
+AVERAGED_ROUNDS = 2
 """The last rounds, whose posteriors are averaged."""
 MIN_VALIDATION_RATIO = 0.5
 """Smallest ratio of validation to training nodes at which the two are swapped for the rehearsal."""
 GENUINE_SHARE, MAX_GENUINE = 0.5, 100_000
 """Share and largest number of an attacked graph's genuine edges in the training set: all attacked graphs have nearly
 the same ones."""
+HELD_OUT_SHARE = 0.2
+"""Share of the edges that are never examples of genuine ones: on these it is seen how many flags a clean graph gets."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """A graph as its defender sees it, with the features of its edges."""
+
+    graph: Graph
+    extractor: EdgeFeatureExtractor
+    features: EdgeFeatures
+
+    @classmethod
+    def of(cls, graph: Graph) -> Observed:
+        extractor = EdgeFeatureExtractor(graph)
+        return cls(graph, extractor, extractor.extract(graph))
+
+    @cached_property
+    def initial_scores(self) -> FloatArray:
+        """A rough suspicion score of every edge: disagreement in class and attributes or, where there are no
+        attributes, how badly the edge fits the global structure."""
+        if self.extractor.attributes is None:
+            return self.features["global_suspicion"]
+        disagreement = self.features["agreement"] + self.features["agreement_by_attributes"]
+        return -disagreement - 8 * self.features["attribute_similarity"]
+
+    @cached_property
+    def all_labels(self) -> IntArray:
+        """What an attacker knows: the defender's labels, and predictions for all other nodes."""
+        known = self.extractor.labels
+        return np.where(known >= 0, known, self.features.classes.argmax(axis=1))
 
 
 @dataclass(frozen=True)
@@ -43,6 +77,11 @@ class Posterior:
     """Probability of each of E edges of being planted."""
     priors: FloatArray
     """Estimated class shares: genuine edges, then those of each attacker."""
+    purposeful: float = 0.0
+    """Expected number of edges planted by attackers that choose them (`PlantedEdgeEM.purposeful`): random edges alone
+    can't be told from the noise of a clean graph."""
+    false_alarms: float = 0.0
+    """The same number in a clean graph like this one, as far as the graph without the suspects is one."""
 
     @property
     def expected(self) -> float:
@@ -59,16 +98,19 @@ class PlantedEdgeClassifier:
     class_shares: FloatArray
     """Share of each class in the training set."""
 
-    def posterior(self, features: EdgeFeatures) -> Posterior:
-        """E-step: return the posterior of a graph's edges, corrected for prior shift."""
+    def posterior(self, table: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """E-step: return the class probabilities of M edges, M × (1 + attackers), and the class shares, corrected for
+        prior shift."""
+        classes = np.zeros((len(table), len(self.class_shares)))
         if self.model is None:
-            return Posterior(np.zeros(len(features.table)), self.class_shares)
+            classes[:, 0] = 1.0
+            return classes, self.class_shares
         present = self.model.classes_
-        probabilities = self.model.predict_proba(features.table)
-        posterior, present_priors = correct_prior_shift(probabilities, self.class_shares[present])
+        probabilities = self.model.predict_proba(table)
+        classes[:, present], present_priors = correct_prior_shift(probabilities, self.class_shares[present])
         priors = np.zeros(len(self.class_shares))
         priors[present] = present_priors
-        return Posterior(1 - posterior[:, 0], priors)
+        return classes, priors
 
 
 def correct_prior_shift(probabilities: FloatArray, trained: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -109,76 +151,101 @@ class PlantedEdgeEM:
 
     A round draws the planted edges from the previous posterior, removes them, lets each attacker plant as many in the
     rest, and trains a classifier on these examples (M-step). The classifier's posterior of the real graph's edges,
-    corrected for prior shift, is the result (E-step). The first round has no posterior: it removes the edges whose
-    endpoints agree least in class and attributes.
+    corrected for prior shift, is the result (E-step). The first round has no posterior: it removes the edges that the
+    initial scores suspect.
 
     The simulated attackers work on another split (`rehearsal_split`). They plant at training nodes, where planted edges
     that were not removed would be taught as genuine; on the other split there are none at these nodes. `SLOW_ATTACKERS`
     take part in the last `AVERAGED_ROUNDS`. The classifier has ``trees`` boosting iterations.
     """
 
-    def __init__(self, graph: Graph, attackers: Mapping[str, Attacker], *, rounds: int, trees: int, seed: int) -> None:
-        self.graph, self.attackers, self.rounds, self.trees, self.seed = graph, attackers, rounds, trees, seed
-        self.extractor = EdgeFeatureExtractor(graph)
-        self.rehearsal_extractor = EdgeFeatureExtractor(graph.with_split(rehearsal_split(graph, seed)))
-        """Extracts the features of the graphs poisoned by simulated attackers."""
-        self.features = self.extractor.extract(graph)
+    stream: ClassVar[int] = 0
+    """Keeps the random draws of different searches apart."""
 
-    def run(self) -> tuple[FloatArray, PlantedEdgeClassifier]:
-        """Run all rounds; return the mean posterior of the last ones, E probabilities, and the last classifier."""
+    def __init__(
+        self, observed: Observed, attackers: Mapping[str, Attacker], *, rounds: int, trees: int, seed: int
+    ) -> None:
+        self.observed, self.graph, self.attackers = observed, observed.graph, attackers
+        self.rounds, self.trees, self.seed = rounds, trees, seed
+        self.rehearsal_extractor = self._rehearsal_extractor()
+        """Extracts the features of the graphs poisoned by simulated attackers."""
+        drawn = np.random.default_rng([seed, self.stream, 0]).random(self.graph.num_edges)
+        self.held_out: BoolArray = drawn < HELD_OUT_SHARE
+        self.purposeful = np.array([False, *(name not in NOISE_LIKE for name in attackers)])
+        """Which classes are attackers that choose their edges."""
+
+    def _rehearsal_extractor(self) -> EdgeFeatureExtractor:
+        return EdgeFeatureExtractor(self.graph.with_split(rehearsal_split(self.graph, self.seed)))
+
+    def run(self) -> tuple[list[Posterior], PlantedEdgeClassifier]:
+        """Run all rounds; return their posteriors and the last classifier."""
         posteriors: list[Posterior] = []
         for number in range(self.rounds):
-            classifier = self.m_step(number, posteriors[-1] if posteriors else None)
-            posteriors.append(classifier.posterior(self.features))
-        return mean_posterior(posteriors), classifier
+            classifier, rest = self.m_step(number, posteriors)
+            posteriors.append(self.e_step(classifier, rest))
+        return posteriors, classifier
 
-    def initial_scores(self) -> FloatArray:
-        """Return a rough suspicion score of every edge: disagreement in class and attributes or, where there are no
-        attributes, how badly the edge fits the global structure."""
-        if self.extractor.attributes is None:
-            return self.features["global_suspicion"]
-        disagreement = self.features["agreement"] + self.features["agreement_by_attributes"]
-        return -disagreement - 8 * self.features["attribute_similarity"]
+    def round(self, number: int, posteriors: list[Posterior]) -> Posterior:
+        """Run round ``number``, from 0; it depends only on the seed, the number and the posteriors before it."""
+        return self.e_step(*self.m_step(number, posteriors))
 
-    def round(self, number: int, previous: Posterior | None) -> Posterior:
-        """Run round ``number``, from 0; it depends only on the seed, the number and the previous posterior."""
-        return self.m_step(number, previous).posterior(self.features)
+    def attackers_of(self, number: int) -> list[str]:
+        """Return the names of the attackers that are simulated in round ``number``."""
+        early = number < self.rounds - AVERAGED_ROUNDS
+        fast = [name for name in self.attackers if name not in SLOW_ATTACKERS]
+        return fast if early and fast else list(self.attackers)
 
-    def m_step(self, number: int, previous: Posterior | None) -> PlantedEdgeClassifier:
-        """Remove suspects, simulate the attackers on the rest and train the classifier of round ``number``."""
-        rng = np.random.default_rng([self.seed, number])
-        if previous is None:
-            size, order = int(FIRST_REMOVED_SHARE * self.graph.num_edges), np.argsort(-self.initial_scores())
-            expected = FIRST_PLANTED_SHARE * self.graph.num_edges
-        else:
-            drawn = rng.random(self.graph.num_edges) < previous.planted
-            margin = WIDER_MARGIN if self.rehearsal_extractor.split == self.graph.split else MARGIN
-            size, order = int(margin * drawn.sum()), np.argsort(-(drawn + previous.planted / 2), kind="stable")
-            expected = previous.expected
+    def e_step(self, classifier: PlantedEdgeClassifier, rest: Graph) -> Posterior:
+        """Return the posterior of the real edges, with what the classifier finds in the graph without suspects."""
+        classes, priors = classifier.posterior(self.observed.features.table)
+        unseen = self.held_out[self.graph.edge_numbers(rest.edges)]
+        calm, _ = classifier.posterior(self.rehearsal_extractor.extract(rest).table[unseen])
+        alarms = calm[:, self.purposeful].sum() * rest.num_edges / max(unseen.sum(), 1)
+        return Posterior(1 - classes[:, 0], priors, float(classes[:, self.purposeful].sum()), float(alarms))
+
+    def m_step(self, number: int, posteriors: list[Posterior]) -> tuple[PlantedEdgeClassifier, Graph]:
+        """Remove suspects, simulate the attackers on the rest and train the classifier of round ``number``.
+
+        Returns:
+            The classifier, and the graph without the suspects.
+        """
+        rng = np.random.default_rng([self.seed, self.stream, 1 + number])
+        order, size, expected = self.suspects(posteriors, rng)
         removed = without_isolating(order[:size], self.graph.edges, self.graph.degrees, size)
         rest = self.graph.without_edges(self.graph.edges[removed])
-        skip_slow = number < self.rounds - AVERAGED_ROUNDS and not set(SLOW_ATTACKERS).issuperset(self.attackers)
         budget = min(int(max(expected, MIN_PLANTED_SHARE * self.graph.num_edges, 2)), rest.num_edges)
-        table, classes = self._training_set(rest, budget, SLOW_ATTACKERS if skip_slow else (), rng)
-        return self._fit(table, classes, number)
+        table, classes = self._training_set(rest, budget, self.attackers_of(number), rng)
+        return self._fit(table, classes, number), rest
+
+    def suspects(self, posteriors: list[Posterior], rng: np.random.Generator) -> tuple[IntArray, int, float]:
+        """Return the edges by suspicion, how many of them to remove, and how many edges to plant."""
+        if not posteriors:
+            shares = FIRST_REMOVED_SHARE, FIRST_PLANTED_SHARE
+            size, expected = (share * self.graph.num_edges for share in shares)
+            return np.argsort(-self.observed.initial_scores, kind="stable"), int(size), expected
+        planted = posteriors[-1].planted
+        drawn = rng.random(self.graph.num_edges) < planted
+        margin = WIDER_MARGIN if self.rehearsal_extractor.split == self.graph.split else MARGIN
+        order = np.argsort(-(drawn + planted / 2), kind="stable")
+        return order, int(margin * drawn.sum()), posteriors[-1].expected
 
     def _training_set(
-        self, rest: Graph, budget: int, skipped: Collection[str], rng: np.random.Generator
+        self, rest: Graph, budget: int, names: Collection[str], rng: np.random.Generator
     ) -> tuple[FloatArray, IntArray]:
         """Return the features of genuine and planted edges, and their classes: 0 genuine, k planted by attacker k."""
-        # Attackers know every label: the defender's labels, and predictions for all other nodes.
-        known, predicted = self.extractor.labels, self.features.classes.argmax(axis=1)
-        labels = np.where(known >= 0, known, predicted)
-        attacked = replace(rest, labels=labels, split=self.rehearsal_extractor.split)
+        attacked = replace(rest, labels=self.observed.all_labels, split=self.rehearsal_extractor.split)
         tables, classes = [], []
         for number, (name, attacker) in enumerate(self.attackers.items(), start=1):
-            if name in skipped:
+            if name not in names:
                 continue
             poisoned = rest.with_edges(attacker(attacked, budget, rng))
-            edge_classes = np.where(rest.has_edges(poisoned.edges), 0, number)
-            rows = _sample_rows(edge_classes, rng)
+            genuine = self.graph.has_edges(poisoned.edges) & rest.has_edges(poisoned.edges)
+            usable = np.flatnonzero(genuine)
+            usable = usable[~self.held_out[self.graph.edge_numbers(poisoned.edges[usable])]]
+            sample = rng.choice(usable, min(int(GENUINE_SHARE * len(usable)), MAX_GENUINE), replace=False)
+            rows = np.sort(np.concatenate([sample, np.flatnonzero(~genuine)]))
             tables.append(self.rehearsal_extractor.extract(poisoned).table[rows])
-            classes.append(edge_classes[rows])
+            classes.append(np.where(genuine[rows], 0, number))
         return np.concatenate(tables), np.concatenate(classes)
 
     def _fit(self, table: FloatArray, classes: IntArray, number: int) -> PlantedEdgeClassifier:
@@ -196,6 +263,32 @@ class PlantedEdgeEM:
             random_state=(self.seed + number) % 2**32,
         )
         return PlantedEdgeClassifier(model.fit(table, classes), shares)
+
+
+class WideSearch(PlantedEdgeEM):
+    """The search for poison that is not at the defender's training nodes.
+
+    Such poison is everywhere, so that no split is free of it, and what stays in the graph is taught as genuine: each
+    round removes a fixed share of the edges, more than an attacker plants. The attackers train on nodes of their own,
+    drawn anew each time. Its ranking is good where the other search's is not; its count is too high, since unusual
+    edges of a clean graph are removed as well (docs/self-attack.md).
+    """
+
+    stream: ClassVar[int] = 1
+
+    def __init__(
+        self, observed: Observed, attackers: Mapping[str, Attacker], *, rounds: int, trees: int, seed: int
+    ) -> None:
+        elsewhere = {name: on_another_split(attacker) for name, attacker in attackers.items()}
+        super().__init__(observed, elsewhere, rounds=rounds, trees=trees, seed=seed)
+
+    def _rehearsal_extractor(self) -> EdgeFeatureExtractor:
+        return self.observed.extractor
+
+    def suspects(self, posteriors: list[Posterior], rng: np.random.Generator) -> tuple[IntArray, int, float]:
+        scores = mean_posterior(posteriors) if posteriors else self.observed.initial_scores
+        size, expected = (share * self.graph.num_edges for share in (WIDE_REMOVED_SHARE, FIRST_PLANTED_SHARE))
+        return np.argsort(-scores, kind="stable"), int(size), expected
 
 
 def rehearsal_split(graph: Graph, seed: int) -> Split:
@@ -216,10 +309,3 @@ def rehearsal_split(graph: Graph, seed: int) -> Split:
         return graph.split
     chosen = np.random.default_rng(seed).permutation(val)[: len(train)]
     return Split(np.sort(chosen), np.sort(np.concatenate([train, np.setdiff1d(val, chosen)])), graph.split.test)
-
-
-def _sample_rows(classes: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return the rows of all planted edges and of a sample of the genuine ones."""
-    genuine = np.flatnonzero(classes == 0)
-    sample = rng.choice(genuine, min(int(GENUINE_SHARE * len(genuine)), MAX_GENUINE), replace=False)
-    return np.sort(np.concatenate([sample, np.flatnonzero(classes)]))
