@@ -83,7 +83,7 @@ def test_vectors_change_sides_with_the_ends() -> None:
     assert back["degree"].tolist() == [1, 2]
 
 
-@pytest.mark.parametrize("name", ["cld", "lp", "agreement", "random", "gasoline"])
+@pytest.mark.parametrize("name", ["cld", "lp", "agreement", "block-model", "random", "gasoline"])
 def test_a_sanitizer_answers_the_same_in_any_numbering(name: str) -> None:
     graph = synthetic(120, seed=2)
     other, nodes = renumbered(graph, 5)

@@ -64,7 +64,7 @@ def normalized(weights: torch.Tensor) -> torch.Tensor:
 @given(graph=labelled_graphs(), steps=st.integers(0, 2))
 def test_the_gradient_is_that_of_dense_autograd(retrains: bool, graph: Graph, steps: int) -> None:
     assert graph.split is not None
-    ascent = exact(Ascent((MinMax if retrains else PGD)(lambda_=0.5), graph, 3))
+    ascent = exact(Ascent((MinMax if retrains else PGD)(lambda_=0.5), graph, 3, np.random.default_rng(0)))
     for _ in range(steps):
         ascent.step(0.3)
     front, back = ascent._gradient().factors()
@@ -92,7 +92,7 @@ def test_the_gradient_is_that_of_dense_autograd(retrains: bool, graph: Graph, st
 @given(graph=labelled_graphs(), rate=st.sampled_from([0.1, 1.0, 10.0]), budget=st.integers(1, 4))
 def test_leaving_out_small_gradients_changes_nothing(graph: Graph, rate: float, budget: int) -> None:
     """A step of the sparse ascent is the step of a dense one: all pairs raised, then projected."""
-    ascent = exact(Ascent(MinMax(), graph, budget))
+    ascent = exact(Ascent(MinMax(), graph, budget, np.random.default_rng(0)))
     ascent.step(rate)
     u, v = np.triu_indices(graph.num_nodes, 1)
     sign = 1 - 2 * graph.adjacency().toarray()[u, v]
@@ -151,8 +151,14 @@ def test_sampling_takes_the_largest_loss() -> None:
 
 @pytest.mark.parametrize(
     "attack",
-    [MinMax(iterations=8), MinMax(iterations=8, loss="cw", rate=5.0), PGD(iterations=8)],
-    ids=lambda attack: f"{attack.name}-{getattr(attack, 'loss', '')}",
+    [
+        MinMax(iterations=8),
+        MinMax(iterations=8, loss="cw", rate=5.0),
+        MinMax(iterations=8, block_size=40),
+        PGD(iterations=8),
+        PGD(iterations=8, block_size=40),
+    ],
+    ids=lambda attack: f"{attack.name}-{attack.loss}-{attack.block_size}",
 )
 @settings(deadline=None, max_examples=6)
 @given(graph=labelled_graphs(), power=st.floats(0.2, 0.9), seed=st.integers(0, 1000))
@@ -161,7 +167,34 @@ def test_promises(attack: Attack, graph: Graph, power: float, seed: int) -> None
     check_promises(attack, graph, power, seed)
 
 
-@pytest.mark.parametrize("attack", [MinMax(iterations=30), PGD(iterations=30)])
+@settings(deadline=None, max_examples=25)
+@given(graph=labelled_graphs(), retrains=st.booleans(), budget=st.integers(1, 4))
+def test_a_block_of_all_pairs_changes_nothing(graph: Graph, retrains: bool, budget: int) -> None:
+    """With so many draws that none of at most 91 pairs is missing, the steps are those on all pairs."""
+    method = MinMax if retrains else PGD
+    whole, block = (
+        exact(Ascent(method(block_size=size), graph, budget, np.random.default_rng(0))) for size in (0, 5_000)
+    )
+    for rate in (0.3, 0.2):
+        whole.step(rate)
+        block.step(rate)
+    dense = np.zeros((2, graph.num_nodes, graph.num_nodes))
+    for matrix, ascent in zip(dense, (whole, block), strict=True):
+        matrix[ascent.pairs[:, 0], ascent.pairs[:, 1]] = ascent.values
+    np.testing.assert_allclose(dense[1], dense[0], atol=1e-3)
+
+
+def test_a_small_block_is_kept_to() -> None:
+    graph = synthetic(60, seed=0)
+    ascent = Ascent(PGD(block_size=30), graph, 5, np.random.default_rng(0))
+    ascent.step(0.3)
+    drawn = np.random.default_rng(0).integers(0, 60, (2, 30))
+    allowed = np.concatenate([graph.edges, np.sort(drawn.T, axis=1)])
+    assert len(ascent.pairs)
+    assert set(map(tuple, ascent.pairs.tolist())) <= set(map(tuple, allowed.tolist()))
+
+
+@pytest.mark.parametrize("attack", [MinMax(iterations=30), PGD(iterations=30), PGD(iterations=30, block_size=1_000)])
 def test_they_do_harm(attack: Attack) -> None:
     check_harm(attack)
 
@@ -171,6 +204,7 @@ def test_large_graphs_are_sent_to_prbcd(monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setattr(type(attack), "max_nodes", 50)
         with pytest.raises(InputError, match=r"takes at most 50 nodes, not 60: use prbcd"):
             attack.poison(synthetic(60, seed=0), 3)
+        assert len(type(attack)(iterations=2, block_size=500).poison(synthetic(60, seed=0), 3).added)
 
 
 def test_settings_are_checked() -> None:

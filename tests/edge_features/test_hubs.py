@@ -9,18 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from focusedcleaner.edge_features import class_agreement
-from focusedcleaner.edge_features.class_agreement import class_distributions
 from focusedcleaner.edge_features.pair_features import PairFeatures
 from focusedcleaner.engine import Attributes, Structure, sparse
 from focusedcleaner.graph import FloatArray, Graph
 from tests.hostile.odd_graphs import star
 
 PAIRS = np.random.default_rng(0).integers(1, 200, (50, 2))
-
-
-def distributions(graph: Graph) -> FloatArray:
-    return class_distributions(graph.without_test_labels(), np.ones(graph.num_edges), 10.0)
 
 
 def two_hop_rows(graph: Graph) -> FloatArray:
@@ -33,7 +27,7 @@ def pair_features(graph: Graph) -> FloatArray:
 
 
 @pytest.mark.parametrize("attributes", [True, False])
-@pytest.mark.parametrize("compute", [distributions, two_hop_rows, pair_features])
+@pytest.mark.parametrize("compute", [two_hop_rows, pair_features])
 def test_products_around_a_hub(
     compute: Callable[[Graph], FloatArray], attributes: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -41,13 +35,3 @@ def test_products_around_a_hub(
     expected = compute(graph)
     monkeypatch.setattr(sparse, "_BATCH_ENTRIES", 3_000)
     np.testing.assert_allclose(compute(graph), expected, atol=1e-6)
-
-
-def test_without_attributes_a_hub_passes_nothing_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = replace(star(200), attributes=None)
-    expected = distributions(graph)
-    monkeypatch.setattr(sparse, "_BATCH_ENTRIES", 3_000)
-    monkeypatch.setattr(class_agreement, "LEAST_SHARE", 0.02)
-    found = distributions(graph)
-    assert not np.allclose(found, expected)
-    np.testing.assert_allclose(found.sum(axis=1), 1)

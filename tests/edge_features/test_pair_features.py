@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from hypothesis import given, settings
 
-from focusedcleaner.edge_features.class_agreement import class_distributions
+from focusedcleaner.edge_features.class_regression import class_distributions
 from focusedcleaner.edge_features.pair_features import INVERSE_DECAY, PairFeatures
 from focusedcleaner.graph import Graph
 from tests.strategies import labelled_graphs
@@ -23,7 +23,7 @@ def test_features_are_those_of_dense_matrices(graph: Graph) -> None:
     dense, degrees = graph.adjacency().toarray(), graph.degrees
     walk = dense / np.maximum(degrees, 1)[:, None]
     rarity = dense @ np.diag(1 / np.log(np.maximum(degrees, 2))) @ dense
-    classes = class_distributions(graph, np.ones(graph.num_edges), INVERSE_DECAY)
+    classes = class_distributions(graph, INVERSE_DECAY)
     towards = (walk @ classes) @ classes.T
     # Steps at both ends are divided by the degree there, the step between them by that of the end it comes from.
     three = walk @ walk.T @ dense.T

@@ -8,7 +8,9 @@ import scipy.sparse as sp
 
 from focusedcleaner.engine import sparse
 from focusedcleaner.engine.sparse import (
+    filled,
     leading_eigenpairs,
+    leading_subspace,
     nearest_neighbours,
     product_blocks,
     row_products,
@@ -68,6 +70,24 @@ def test_long_rows_are_looked_up_with_the_same_digits(entries: int, monkeypatch:
     np.testing.assert_allclose(row_products(left, unsorted, pairs), expected)
 
 
+@pytest.mark.parametrize("cached", [1, 700, 4_000_000])
+def test_products_with_fuller_and_with_dense_rows(cached: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sparse, "_CACHED", cached)
+    rng = np.random.default_rng(0)
+    few = rng.random((40, 300)) * (rng.random((40, 300)) < 0.03)
+    many = rng.random((30, 300)) * (rng.random((30, 300)) < 0.5)
+    few[3], many[4] = 0, 0
+    pairs = np.stack([rng.integers(0, 40, 500), rng.integers(0, 30, 500)], axis=1)
+    expected = (few[pairs[:, 0]] * many[pairs[:, 1]]).sum(axis=1)
+    left, right = sp.csr_array(few), sp.csr_array(many)
+    assert right.nnz > sparse._FULLER * left.nnz
+    for one, other in ((left, right), (few, many)):
+        np.testing.assert_allclose(row_products(one, other, pairs), expected)
+        assert row_products(one, other, pairs[:0]).shape == (0,)
+    assert isinstance(filled(right), np.ndarray)
+    assert filled(left) is left
+
+
 def test_rows_of_a_product_are_split_by_their_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sparse, "_BATCH_ENTRIES", 12)
     full, rows = sp.csr_array(np.ones((5, 5))), np.array([4, 2, 1, 0])
@@ -96,3 +116,10 @@ def test_leading_eigenvalues_of_a_larger_matrix() -> None:
     exact = np.linalg.eigvalsh(matrix.toarray())
     np.testing.assert_allclose(np.abs(values), np.sort(np.abs(exact))[::-1][:5], rtol=1e-6)
     np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-6)
+
+
+def test_a_subspace_iteration_finds_the_leading_eigenpairs() -> None:
+    rng = np.random.default_rng(0)
+    matrix = Graph.from_pairs(600, np.minimum(rng.integers(0, 600, (4000, 2)), 400)).adjacency()
+    for exact, found in zip(leading_eigenpairs(matrix, 2), leading_subspace(matrix, 2), strict=True):
+        np.testing.assert_allclose(np.abs(found), np.abs(exact), atol=1e-3)

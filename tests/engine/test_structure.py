@@ -24,7 +24,7 @@ def test_dot_products_of_pairs_and_their_gradient(graph: Graph, seed: int) -> No
     theirs = (outputs[u] * outputs[v]).sum(1)
     torch.testing.assert_close(pairs.dots(outputs.detach(), outputs.detach()) / 2, theirs.detach())
     (gradient,) = torch.autograd.grad((theirs * weights).sum(), outputs)
-    torch.testing.assert_close(pairs.weighted_sum(weights, outputs.detach()), gradient)
+    torch.testing.assert_close(pairs.weighted(weights) @ outputs.detach(), gradient)
 
 
 @settings(deadline=None, max_examples=30)

@@ -11,7 +11,15 @@ from torch import Tensor
 
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.engine import top_pairs
-from focusedcleaner.engine.top_pairs import Excluded, best_pair, best_pairs, largest_value, pairs_above, spread
+from focusedcleaner.engine.top_pairs import (
+    Excluded,
+    best_pair,
+    best_pairs,
+    largest_value,
+    pairs_above,
+    products_at,
+    spread,
+)
 
 
 def brute_force(front: Tensor, back: Tensor, excluded: Excluded) -> tuple[tuple[int, int], float] | None:
@@ -147,3 +155,14 @@ def test_spread_limits_the_pairs_of_a_node() -> None:
     assert spread(pairs, 5, 2).tolist() == [[0, 1], [0, 2], [1, 2]]
     assert spread(pairs, 1, 2).tolist() == [[0, 1]]
     assert spread(pairs[:0], 3, 2).shape == (0, 2)
+
+
+@pytest.mark.parametrize("block", [1, 50, 4_000_000])
+def test_products_at_pairs(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(top_pairs, "BLOCK", block)
+    rng = np.random.default_rng(0)
+    front, back = (torch.from_numpy(rng.normal(size=(20, 6))) for _ in range(2))
+    pairs = rng.integers(0, 20, (70, 2))
+    expected = (front @ back.T).numpy()[tuple(pairs.T)]
+    np.testing.assert_allclose(products_at(front, back, pairs), expected, atol=1e-5)
+    assert len(products_at(front, back, pairs[:0])) == 0

@@ -17,9 +17,9 @@ from torch import Tensor
 from focusedcleaner.attacks.base import ALL_PAIRS, Attack, Progress, flipped, without_isolation
 from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.engine import Structure
-from focusedcleaner.engine.top_pairs import Excluded, largest_value, pairs_above
+from focusedcleaner.engine.top_pairs import Excluded, largest_value, pairs_above, products_at
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import FloatArray, Graph, IntArray, pair_keys, pairs_of_keys
+from focusedcleaner.graph import FloatArray, Graph, IntArray, pair_keys, pairs_of_keys, unique_keys
 from focusedcleaner.settings import bounded
 from focusedcleaner.surrogate import Fitted, Implicit, PairGradient, Surrogate
 from focusedcleaner.surrogate.features import TrainingFeatures
@@ -37,6 +37,7 @@ class ProjectedGradientAttack(Attack):
         loss: "ce" (cross-entropy) or "cw" (Carlini and Wagner's margin).
         samples: number of Bernoulli samples; the one of largest loss within the budget is taken.
         weight_decay: of the surrogate's training, as in `Implicit`.
+        block_size: number of random pairs that a step considers beside the edges and the support of S; 0: all pairs.
     """
 
     max_nodes = ALL_PAIRS
@@ -49,18 +50,25 @@ class ProjectedGradientAttack(Attack):
     loss: str = "ce"
     samples: int = bounded(20, "[1, 10000]")
     weight_decay: float = bounded(1e-3, "(0, inf)")
+    block_size: int = bounded(0, "[0, 10000000]")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.loss not in ("ce", "cw"):
             raise InputError(f"loss must be ce or cw, not {self.loss!r}")
 
+    def check(self, graph: Graph) -> None:
+        if self.block_size:
+            graph.check_labelled("the attack")
+        else:
+            super().check(graph)
+
     def flip(self, graph: Graph, budget: int, *, seed: int, progress: Progress) -> IntArray:
-        ascent = Ascent(self, graph, budget)
+        rng = np.random.default_rng(seed)
+        ascent = Ascent(self, graph, budget, rng)
         for step in range(self.iterations):
             ascent.step(self.rate / (step + 1) ** 0.5)
             progress(budget * (step + 1) // self.iterations, budget)
-        rng = np.random.default_rng(seed)
         return best_sample(graph, ascent.pairs, ascent.values, budget, ascent.loss_of, self.samples, rng)
 
 
@@ -123,8 +131,8 @@ class WeightedStructure(Structure):
 class Ascent:
     """S, the surrogate's weights, and the gradient steps on them."""
 
-    def __init__(self, attack: ProjectedGradientAttack, graph: Graph, budget: int) -> None:
-        self.attack, self.budget, self.graph = attack, budget, graph
+    def __init__(self, attack: ProjectedGradientAttack, graph: Graph, budget: int, rng: np.random.Generator) -> None:
+        self.attack, self.budget, self.graph, self.rng = attack, budget, graph, rng
         self.keys = np.empty(0, dtype=np.int64)
         """`pair_keys` of the support of S, the pairs where it is above 0; sorted."""
         self.values = np.empty(0)
@@ -133,7 +141,8 @@ class Ascent:
         """The B-th largest entry of the first gradient."""
         self.threshold = 0.0
         """Entries of the gradient up to this value are skipped outside the support."""
-        self.surrogate = Surrogate(graph, inner=Implicit(attack.weight_decay))
+        form = "sparse" if attack.block_size else None
+        self.surrogate = Surrogate(graph, inner=Implicit(attack.weight_decay), form=form)
         self.fitted = self.surrogate.fit()
         self.loss = AttackerLoss(graph, self.fitted.logits.argmax(1), attack.lambda_, attack.loss)
 
@@ -149,17 +158,35 @@ class Ascent:
         raise μ: if the first μ shows that the threshold was too high, μ/η is low enough.
         """
         front, back = self._gradient().factors()
+        block = self._draw_block()
         if self.unit is None:
-            self.unit = self.threshold = largest_value(front, back, Excluded(self.graph.edges), self.budget)
+            self.unit = self.threshold = self._largest_insertion(front, back, block)
         size = rate / self.unit
-        keys, values = self._raised(front, back, size)
+        keys, values = self._raised(front, back, size, block)
         projected, shift = project(values, self.budget)
-        if self.threshold * size > shift:
+        if block is None and self.threshold * size > shift:
             self.threshold = shift / size
-            keys, values = self._raised(front, back, size)
+            keys, values = self._raised(front, back, size, block)
             projected, shift = project(values, self.budget)
         self.threshold = 0.95 * shift / size
         self.keys, self.values = keys[projected > 0], projected[projected > 0]
+
+    def _draw_block(self) -> IntArray | None:
+        """Draw the keys of the random pairs of this step; None if all pairs are considered."""
+        if not self.attack.block_size:
+            return None
+        u, v = self.rng.integers(0, self.graph.num_nodes, (2, self.attack.block_size))
+        pairs = np.stack([np.minimum(u, v), np.maximum(u, v)], axis=1)
+        return unique_keys(pair_keys(pairs[u != v], self.graph.num_nodes))
+
+    def _largest_insertion(self, front: Tensor, back: Tensor, block: IntArray | None) -> float:
+        """Return the B-th largest gradient of the pairs without an edge, or the smallest positive one."""
+        if block is None:
+            return largest_value(front, back, Excluded(self.graph.edges), self.budget)
+        pairs = pairs_of_keys(block, self.graph.num_nodes)
+        gradient = products_at(front, back, pairs[~self.graph.has_edges(pairs)])
+        positive = np.sort(gradient[gradient > 0])[::-1][: self.budget]
+        return float(positive[-1]) if len(positive) else 1.0
 
     def loss_of(self, poisoned: Graph) -> float:
         """Return the attacker's loss on a poisoned graph, with the weights that the defender would train there."""
@@ -175,7 +202,7 @@ class Ascent:
 
     def _structure(self) -> Structure:
         """Return A + (1 − 2A)∘S."""
-        keys = np.union1d(self.graph.edge_keys, self.keys)
+        keys = unique_keys(self.graph.edge_keys, self.keys)
         weights = np.zeros(len(keys))
         weights[np.searchsorted(keys, self.graph.edge_keys)] = 1.0
         support = np.searchsorted(keys, self.keys)
@@ -187,16 +214,21 @@ class Ascent:
         surrogate = self.surrogate
         surrogate.structure = structure
         if self.attack.retrains:
-            surrogate.features = TrainingFeatures(structure, surrogate.attributes, surrogate.train)
+            form = surrogate.features.form
+            surrogate.features = TrainingFeatures(structure, surrogate.attributes, surrogate.train, form)
             self.fitted = surrogate.fit(self.fitted.solution.coordinates)
             return self.fitted
         return replace(self.fitted, logits=structure.propagate(structure.propagate(self.fitted.xw)))
 
-    def _raised(self, front: Tensor, back: Tensor, size: float) -> tuple[IntArray, FloatArray]:
+    def _raised(self, front: Tensor, back: Tensor, size: float, block: IntArray | None) -> tuple[IntArray, FloatArray]:
         """Return the keys and values of S + η·∂L/∂S before the projection, at all pairs that may end above 0."""
-        always = pairs_of_keys(np.union1d(self.keys, self.graph.edge_keys), self.graph.num_nodes)
-        pairs, gradient = pairs_above(front, back, self.threshold, always)
-        keys = pair_keys(pairs, self.graph.num_nodes)
+        always, num_nodes = unique_keys(self.keys, self.graph.edge_keys), self.graph.num_nodes
+        if block is None:
+            pairs, gradient = pairs_above(front, back, self.threshold, pairs_of_keys(always, num_nodes))
+            keys = pair_keys(pairs, num_nodes)
+        else:
+            keys = unique_keys(block, always)
+            gradient = products_at(front, back, pairs_of_keys(keys, num_nodes))
         values = size * gradient.astype(float)
         values[np.searchsorted(keys, self.graph.edge_keys)] *= -1
         values[np.searchsorted(keys, self.keys)] += self.values

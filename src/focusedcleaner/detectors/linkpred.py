@@ -110,7 +110,7 @@ def balanced_bce_gradient(pairs: Pairs, num_edges: int, outputs: Tensor) -> Tens
     """
     positive, negative = link_probabilities(pairs, num_edges, outputs)
     error = torch.cat([(positive - 1) / (2 * len(positive)), negative / (2 * max(len(negative), 1))])
-    return pairs.weighted_sum(error, outputs)
+    return pairs.weighted(error) @ outputs
 
 
 def g_mean_threshold(positive: Tensor, negative: Tensor) -> Tensor:

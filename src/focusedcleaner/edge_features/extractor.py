@@ -11,14 +11,21 @@ from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from focusedcleaner.edge_features.class_agreement import class_agreement, with_known_labels
+from focusedcleaner.edge_features.class_agreement import class_agreement
+from focusedcleaner.edge_features.class_regression import ClassRegression, with_known_labels
 from focusedcleaner.edge_features.divergences import divergences
+from focusedcleaner.edge_features.global_structure import global_structure
 from focusedcleaner.edge_features.pair_features import clamped_log, labelled_ends, min_and_max, row_dot
-from focusedcleaner.engine import Structure
-from focusedcleaner.engine.sparse import row_products, shared_entries, unit_rows
+from focusedcleaner.engine import Attributes, Structure
+from focusedcleaner.engine.sparse import filled, row_products, shared_entries, unit_rows
 from focusedcleaner.graph import FloatArray, Graph, Split
-from focusedcleaner.surrogate import Surrogate
+from focusedcleaner.surrogate import Implicit, Surrogate
 from focusedcleaner.surrogate.metagradient import two_hop_gradient
+
+INVERSE_DECAY = 10.0
+"""Of the regressions that predict classes, as in the sanitizer ``agreement``."""
+INNER = Implicit(tolerance=1e-2)
+"""Training of the surrogates: gradients of a closer optimum rank edges no better."""
 
 
 @dataclass(frozen=True)
@@ -48,24 +55,31 @@ class EdgeFeatureExtractor:
         known = np.flatnonzero(graph.labels >= 0)
         self.pooled = Split(known, np.empty(0, dtype=np.int64), np.setdiff1d(np.arange(graph.num_nodes), known))
         """A split that trains on every node with a known label."""
-        self.attributes: sp.csr_array | None = None
+        self.operators = Attributes(graph), Attributes(graph, unit=True)
+        """The attributes as they are and with rows of length 1."""
+        self.attributes: sp.csr_array | FloatArray | None = None
         self.classes_by_attributes: FloatArray | None = None
         if graph.features is not None:
-            x = self.attributes = unit_rows(graph.features)
-            model = LogisticRegression(C=10.0, max_iter=300, tol=1e-3).fit(x[known], self.labels[known])
+            x = unit_rows(graph.features)
+            self.attributes = filled(x)
+            model = LogisticRegression(C=INVERSE_DECAY, max_iter=300, tol=1e-3).fit(x[known], self.labels[known])
             self.classes_by_attributes = with_known_labels(graph, model.classes_, model.predict_proba(x))
 
     def extract(self, graph: Graph) -> EdgeFeatures:
         """Compute the features of every edge, with the labels and the split given to the constructor."""
         graph = replace(graph, labels=self.labels, split=self.split)
+        structure, x = Structure(graph), self.attributes
+        similarity = np.zeros(graph.num_edges) if x is None else row_products(x, x, graph.edges)
+        regression = ClassRegression(graph, INVERSE_DECAY, structure=structure, attributes=self.operators[1])
         _, same_class, classes = class_agreement(
-            graph, cosine_weight=8.0, left_out=0.15, repeats=3, inverse_decay=10.0, seed=0
+            regression, similarity, cosine_weight=8.0, left_out=0.15, repeats=3, seed=0
         )
         columns = {
             "agreement": clamped_log(same_class),
-            **self._structural_features(graph, classes),
-            **self._attribute_features(graph, classes),
-            **self._gradient_features(graph, classes),
+            **self._structural_features(graph, structure, classes),
+            **self._attribute_features(graph, similarity, classes),
+            **self._gradient_features(graph, structure, classes),
+            **global_structure(graph),
         }
         doubt = 1 - same_class
         if self.attributes is not None:
@@ -74,7 +88,7 @@ class EdgeFeatureExtractor:
         columns |= min_and_max("mean_adjacent_doubt", *_adjacent(doubt, graph, mean=True))
         return EdgeFeatures(tuple(columns), np.stack(list(columns.values()), axis=1), classes)
 
-    def _structural_features(self, graph: Graph, classes: FloatArray) -> dict[str, FloatArray]:
+    def _structural_features(self, graph: Graph, structure: Structure, classes: FloatArray) -> dict[str, FloatArray]:
         """Degrees, common neighbours, labelled ends, and the classes of the other neighbours."""
         u, v = graph.edges.T
         adjacency, degrees = graph.adjacency().astype(float), graph.degrees.astype(float)
@@ -94,31 +108,31 @@ class EdgeFeatureExtractor:
             **min_and_max("entropy", entropy[u], entropy[v]),
             **min_and_max("neighbours_like_other_end", *like_other_end),
             **min_and_max("neighbours_like_own_end", *like_own_end),
-            **_divergence_features(graph, classes),
+            **_divergence_features(structure, classes),
         }
 
-    def _attribute_features(self, graph: Graph, classes: FloatArray) -> dict[str, FloatArray]:
+    def _attribute_features(self, graph: Graph, similarity: FloatArray, classes: FloatArray) -> dict[str, FloatArray]:
         """Similarity of the ends' attributes to each other and to each other's neighbours."""
         x, own = self.attributes, self.classes_by_attributes
         if x is None or own is None:
             return {}
         u, v = graph.edges.T
         degrees = graph.degrees.astype(float)
-        neighbours = sp.csr_array(graph.adjacency().astype(float) @ x)
+        neighbours = graph.adjacency().astype(float) @ x
         to_u = (row_products(x, neighbours, graph.edges[:, ::-1]) - 1) / np.maximum(degrees[u] - 1, 1)
         to_v = (row_products(x, neighbours, graph.edges) - 1) / np.maximum(degrees[v] - 1, 1)
         crosswise = clamped_log(row_dot(own[u], classes[v])), clamped_log(row_dot(classes[u], own[v]))
         return {
-            "attribute_similarity": row_products(x, x, graph.edges),
+            "attribute_similarity": similarity,
             "agreement_by_attributes": clamped_log(row_dot(own[u], own[v])),
             **min_and_max("agreement_crosswise", *crosswise),
             **min_and_max("similarity_to_neighbours", to_u, to_v),
         }
 
-    def _gradient_features(self, graph: Graph, classes: FloatArray) -> dict[str, FloatArray]:
+    def _gradient_features(self, graph: Graph, structure: Structure, classes: FloatArray) -> dict[str, FloatArray]:
         """The gradient of each edge: how far it moves surrogates that trust every edge from the robust prediction."""
         target = torch.from_numpy(classes)
-        pooled = Surrogate(graph.with_split(self.pooled))
+        pooled = self._surrogate(graph.with_split(self.pooled), structure)
         fitted = pooled.fit()
         plain = fitted.probabilities.numpy()
         u, v = graph.edges.T
@@ -128,7 +142,7 @@ class EdgeFeatureExtractor:
             "gradient": _in_medians(pooled.meta_gradient(fitted, error).edges()),
             "direct_gradient": _in_medians(two_hop_gradient(pooled.structure, [(error, fitted.xw)]).edges()),
         }
-        surrogate = Surrogate(graph)
+        surrogate = self._surrogate(graph, structure)
         fitted = surrogate.fit()
         error = (fitted.probabilities - target) / graph.num_nodes
         columns["training_gradient"] = _in_medians(surrogate.meta_gradient(fitted, error).edges())
@@ -140,13 +154,16 @@ class EdgeFeatureExtractor:
             columns["validation_gradient"] = _in_medians(surrogate.meta_gradient(fitted, error).edges())
         return columns
 
+    def _surrogate(self, graph: Graph, structure: Structure) -> Surrogate:
+        return Surrogate(graph, inner=INNER, form="sparse", structure=structure, attributes=self.operators[0])
 
-def _divergence_features(graph: Graph, classes: FloatArray) -> dict[str, FloatArray]:
+
+def _divergence_features(structure: Structure, classes: FloatArray) -> dict[str, FloatArray]:
     """ClassDiv's three divergences at both ends of every edge."""
     smoothed = torch.from_numpy((1 - 1e-2) * classes + 1e-2 / classes.shape[1])
-    u, v = graph.edges.T
+    u, v = structure.ends.numpy()
     columns: dict[str, FloatArray] = {}
-    values = divergences(Structure(graph), smoothed).numpy()
+    values = divergences(structure, smoothed).numpy()
     for name, column in zip(("prox1", "prox2", "div_js"), values.T, strict=True):
         columns |= min_and_max(name, column[u], column[v])
     return columns

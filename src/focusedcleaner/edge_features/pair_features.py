@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from focusedcleaner.edge_features.class_agreement import class_distributions
+from focusedcleaner.edge_features.class_regression import class_distributions
 from focusedcleaner.engine.sparse import product_blocks, row_products, unit_rows
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 
@@ -57,7 +57,7 @@ class PairFeatures:
         adjacency, degrees = graph.adjacency(), graph.degrees.astype(float)
         walk = sp.csr_array(sp.diags_array(1 / np.maximum(degrees, 1)) @ adjacency)
         rarity = sp.csr_array(adjacency @ sp.diags_array(1 / np.log(np.maximum(degrees, 2))))
-        classes = class_distributions(graph, np.ones(graph.num_edges), INVERSE_DECAY)
+        classes = class_distributions(graph, INVERSE_DECAY)
         neighbours = walk @ classes
         columns = {
             "common_neighbours": row_products(adjacency, adjacency, pairs),

@@ -19,10 +19,16 @@ _BATCH, _BATCH_ENTRIES = 50_000, 20_000_000
 """Pairs, and entries of their rows, gathered at once."""
 _LONG, _UNEVEN = 1000, 16
 """A row with more entries than the first and than the second times the other's is looked up, not gathered."""
+_FILLED, _FULLER = 0.1, 3
+"""A matrix with this share of entries is stored densely; rows this much longer than the others are made dense."""
+_CACHED = 4_000_000
+"""Entries of dense rows gathered at once: what the processor's cache can hold is faster."""
 _BLOCK = 512
 """Rows whose products with all others are computed at once."""
 _DENSE = 500
 """Size up to which a full eigendecomposition is faster than a partial one."""
+_STEPS, _SPARE = 20, 8
+"""Power steps of a subspace iteration, and its columns beyond those that are wanted."""
 
 
 def csr_tensor(row_starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, ...]) -> Tensor:
@@ -78,14 +84,42 @@ def product_blocks(left: sp.csr_array, right: sp.csr_array, rows: IntArray) -> l
     return np.split(rows, np.flatnonzero(np.diff(np.cumsum(sizes) // _BATCH_ENTRIES)) + 1)
 
 
-def row_products(left: sp.csr_array, right: sp.csr_array, pairs: IntArray) -> FloatArray:
-    """Return left_u·right_v for every pair (u, v) of P × 2 row numbers.
+def filled(matrix: sp.csr_array) -> sp.csr_array | FloatArray:
+    """Return a dense array instead of a sparse matrix that is mostly filled: its products are faster."""
+    size = matrix.shape[0] * matrix.shape[1]
+    return matrix.toarray() if matrix.nnz >= _FILLED * size and size <= _BATCH_ENTRIES else matrix
+
+
+def row_products(left: sp.csr_array | FloatArray, right: sp.csr_array | FloatArray, pairs: IntArray) -> FloatArray:
+    """Return left_u·right_v for every pair (u, v) of P × 2 row numbers; both matrices are sparse, or both dense.
 
     >>> matrix = sp.csr_array([[1.0, 2.0], [3.0, 0.0]])
     >>> row_products(matrix, matrix, np.array([[0, 1], [1, 1]]))
     array([3., 9.])
     """
+    if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
+        size = max(1, _CACHED // left.shape[1])
+        batches = np.split(pairs, range(size, len(pairs), size))
+        return np.concatenate([np.einsum("ij,ij->i", left[u], right[v]) for u, v in (batch.T for batch in batches)])
+    if right.nnz > _FULLER * left.nnz:
+        return _products_with_fuller_rows(left, right, pairs)
     return np.concatenate([part.sum(axis=1) for part in shared_entries(left, right, pairs)])
+
+
+def _products_with_fuller_rows(left: sp.csr_array, right: sp.csr_array, pairs: IntArray) -> FloatArray:
+    """Return left_u·right_v, with the entries of left_u looked up in a dense right_v, block by block of rows v."""
+    result, width = np.zeros(len(pairs)), right.shape[1]
+    order = np.argsort(pairs[:, 1], kind="stable")
+    row, column = pairs[order].T
+    starts = np.flatnonzero(np.diff(column, prepend=-1))
+    cost = np.cumsum(np.diff(left.indptr)[row]) + np.cumsum(np.diff(column, prepend=-1) > 0) * width
+    for batch in np.split(np.arange(len(order)), starts[np.flatnonzero(np.diff(cost[starts] // _CACHED)) + 1]):
+        rows, place = np.unique(column[batch], return_inverse=True)
+        entries = left[row[batch]]
+        of_pair = np.repeat(np.arange(len(batch)), np.diff(entries.indptr))
+        looked_up = right[rows].toarray()[place[of_pair], entries.indices]
+        result[order[batch]] = np.bincount(of_pair, looked_up * entries.data, len(batch))
+    return result
 
 
 def shared_entries(left: sp.csr_array, right: sp.csr_array, pairs: IntArray) -> Iterator[sp.csr_array]:
@@ -178,3 +212,22 @@ def leading_eigenpairs(matrix: sp.csr_array, count: int) -> tuple[FloatArray, Fl
         values, vectors = eigsh(matrix, k=count, which="LM", v0=np.ones(size))
     order = np.argsort(-np.abs(values), kind="stable")[:count]
     return values[order], vectors[:, order]
+
+
+def leading_subspace(matrix: sp.csr_array, count: int) -> tuple[FloatArray, FloatArray]:
+    """Return nearly the same as `leading_eigenpairs`, in large matrices by some power steps from a seeded start.
+
+    Eigenvalues that are close to the first one left out are not separated from it. In return the result is the same at
+    every call and the time is bounded, also if eigenvalues are equal, where a Lanczos method draws random vectors or
+    converges slowly. Halko, Martinsson, Tropp: "Finding Structure with Randomness", SIAM Review 2011
+    (https://arxiv.org/abs/0909.4061).
+    """
+    size = matrix.shape[0]
+    if size <= max(_DENSE, 2 * count):
+        return leading_eigenpairs(matrix, count)
+    block = np.random.default_rng(0).standard_normal((size, count + _SPARE))
+    for _ in range(_STEPS):
+        block = np.linalg.qr(matrix @ block).Q
+    values, rotation = np.linalg.eigh(block.T @ (matrix @ block))
+    order = np.argsort(-np.abs(values), kind="stable")[:count]
+    return values[order], block @ rotation[:, order]

@@ -11,8 +11,8 @@ import torch
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
-from focusedcleaner.engine.sparse import csr_tensor, product_blocks, to_torch
-from focusedcleaner.graph import BoolArray, Graph, IntArray, pairs_of_keys
+from focusedcleaner.engine.sparse import csr_tensor, product_blocks, to_torch, unit_rows
+from focusedcleaner.graph import BoolArray, Graph, IntArray, pairs_of_keys, unique_keys
 
 
 @contextmanager
@@ -49,12 +49,11 @@ class Pairs:
         entries = torch.sparse.sampled_addmm(self.matrix, left, right.T, beta=0.0).values()
         return entries[self.place[0]] + entries[self.place[1]]
 
-    def weighted_sum(self, weights: Tensor, matrix: Tensor) -> Tensor:
-        """Return M·matrix, where the symmetric M has one of P weights at each pair."""
+    def weighted(self, weights: Tensor) -> Tensor:
+        """Return the symmetric matrix that has one of P weights at each pair, N × N in CSR form."""
         values = torch.empty_like(self.matrix.values(), dtype=weights.dtype)
         values[self.place] = weights
-        pattern = self.matrix.crow_indices(), self.matrix.col_indices()
-        return csr_tensor(*pattern, values, self.matrix.shape) @ matrix
+        return csr_tensor(self.matrix.crow_indices(), self.matrix.col_indices(), values, tuple(self.matrix.shape))
 
 
 class Structure:
@@ -209,7 +208,7 @@ class MutableEdges:
 
     def not_insertable(self) -> IntArray:
         """Return the pairs that have an edge or were flipped before, P × 2, sorted."""
-        return pairs_of_keys(np.union1d(self.keys, self.flipped), self.num_nodes)
+        return pairs_of_keys(unique_keys(self.keys, self.flipped), self.num_nodes)
 
     def removable(self) -> BoolArray:
         """Mark the edges that may be removed: not inserted by the attack, and no end would be isolated."""
@@ -217,10 +216,12 @@ class MutableEdges:
 
 
 class Attributes:
-    """X as a sparse operator; the identity where the graph has no attributes."""
+    """X as a sparse operator, its rows scaled to length 1 if ``unit``; the identity where a graph has no attributes."""
 
-    def __init__(self, graph: Graph, *, dtype: torch.dtype = torch.float64) -> None:
+    def __init__(self, graph: Graph, *, unit: bool = False, dtype: torch.dtype = torch.float64) -> None:
         self.matrix, self.dtype = graph.features, dtype
+        if unit and self.matrix is not None:
+            self.matrix = unit_rows(self.matrix)
         self.num_columns = graph.num_nodes if self.matrix is None else int(self.matrix.shape[1])
         mean_square = 1.0 if self.matrix is None else float(np.square(self.matrix.data).sum()) / graph.num_nodes
         self.mean_square = mean_square or 1.0

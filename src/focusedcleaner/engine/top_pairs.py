@@ -115,6 +115,19 @@ def pairs_above(
     return np.concatenate(pairs), np.concatenate(values)
 
 
+def products_at(front: Tensor, back: Tensor, pairs: IntArray) -> NDArray[np.float32]:
+    """Return front_u·back_v for each of P × 2 pairs, in single precision and in batches that fit into memory.
+
+    >>> products_at(torch.eye(2), torch.eye(2), np.array([[0, 1], [1, 1]]))
+    array([0., 1.], dtype=float32)
+    """
+    front, back = front.float(), back.float()
+    batches = torch.from_numpy(pairs).split(max(1, BLOCK // front.shape[1]))
+    parts = [(front.index_select(0, batch[:, 0]) * back.index_select(0, batch[:, 1])).sum(1) for batch in batches]
+    values: NDArray[np.float32] = torch.cat(parts).numpy()
+    return values
+
+
 def largest_value(front: Tensor, back: Tensor, excluded: Excluded, rank: int) -> float:
     """Return the product of the given rank, or the smallest positive one if fewer are positive; 1 if none is."""
     best = torch.empty(0)

@@ -13,6 +13,8 @@ _METHODS = {
     "plant. Round after round, that gave each edge a probability of being planted.",
     "agreement": "It predicted the classes of the nodes from their own and their neighbours' attributes, and removed "
     "the edges whose ends agree least in class and attributes.",
+    "block-model": "It fitted a block model of degrees and classes, with the classes predicted from the graph's "
+    "leading eigenvectors, and removed the edges that fit it least.",
     "gasoline": "Round after round, it removed the edges, and inserted the missing ones, that lower the loss on "
     "held-out labelled nodes fastest (GASOLINE).",
     "gasoline-d": "Round after round, it removed the edges whose removal lowers the loss on held-out labelled nodes "

@@ -12,7 +12,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.budget import Budget, edges_allowed
-from focusedcleaner.edge_features.class_agreement import class_distributions
+from focusedcleaner.edge_features.class_regression import class_distributions
 from focusedcleaner.edge_features.edge_selection import rank_by_score, without_isolating
 from focusedcleaner.edge_features.pair_features import INVERSE_DECAY, PairFeatures
 from focusedcleaner.engine import one_thread
@@ -111,7 +111,7 @@ class _Search:
         self.graph, self.seed, self.trees = graph, seed, trees
         self.likeness = PairFeatures(graph)
         self.candidates = Candidates(graph, self.likeness.tfidf, neighbours=SIMILAR_NEIGHBOURS)
-        self.classes = class_distributions(graph, np.ones(graph.num_edges), INVERSE_DECAY)
+        self.classes = class_distributions(graph, INVERSE_DECAY)
 
     def run(
         self, limit: int, excluded: IntArray | None, strategies: Sequence[HidingStrategy], progress: Progress | None

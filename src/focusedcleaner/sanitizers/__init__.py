@@ -10,6 +10,7 @@ from focusedcleaner.graph import Graph
 from focusedcleaner.registry import SANITIZERS, Method
 from focusedcleaner.sanitizers.agreement import Agreement
 from focusedcleaner.sanitizers.base import Sanitizer, Selection
+from focusedcleaner.sanitizers.block_model import BlockModel
 from focusedcleaner.sanitizers.filters import Cosine, EdgeScores, Filter, Jaccard, RandomEdges
 from focusedcleaner.sanitizers.focused import FocusedCleaner
 from focusedcleaner.sanitizers.gasoline import Gasoline, GasolineD
@@ -26,6 +27,7 @@ __all__ = [
     "SANITIZERS",
     "SVD",
     "Agreement",
+    "BlockModel",
     "Cosine",
     "EdgeScores",
     "Filter",
@@ -68,6 +70,7 @@ SANITIZERS.register(
     _focused("focused-self-attack", PlantedEdges, "around nodes at an edge that self-attack finds planted"),
     Method("self-attack", SelfAttack, about="learns to recognize planted edges by planting some, and counts them"),
     Method("agreement", Agreement, about="edges whose endpoints a classifier assigns to different classes"),
+    Method("block-model", BlockModel, about="edges that fit the degrees, classes and leading eigenvectors least"),
     Method("gasoline", Gasoline, {"inner": _INNER}, "flips that lower the validation loss fastest; inserts edges too"),
     Method("gasoline-d", GasolineD, {"inner": _INNER}, "removals that lower the validation loss fastest"),
     Method("linkpred", UnlikelyLinks, _LINKS, "edges that a link predictor finds unlikely: the detector of lp alone"),

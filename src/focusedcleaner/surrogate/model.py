@@ -40,6 +40,8 @@ class Surrogate:
         graph: with labels for its training nodes; X is the identity if it has no attributes.
         inner: the training of W: `Implicit` (the default) or `Unrolled`.
         form: "dual", "primal" or "sparse" (see `features`); chosen by size if None.
+        structure: that of the graph, if there is one already.
+        attributes: those of the graph, if they are converted already.
 
     >>> from focusedcleaner.graph import Split
     >>> graph = Graph(4, [[0, 1], [1, 2], [2, 3]], labels=[0, 0, 1, 1], split=Split([0, 3], [1], [2]))
@@ -54,13 +56,15 @@ class Surrogate:
         *,
         inner: InnerTraining | None = None,
         form: str | None = None,
+        structure: Structure | None = None,
+        attributes: Attributes | None = None,
         dtype: torch.dtype = torch.float64,
     ) -> None:
         if graph.labels is None or graph.split is None or not len(graph.split.train):
             raise InputError("the surrogate needs a graph with labels and training nodes")
         self.inner = Implicit() if inner is None else inner
-        self.structure = Structure(graph, dtype=dtype)
-        self.attributes = Attributes(graph, dtype=dtype)
+        self.structure = structure or Structure(graph, dtype=dtype)
+        self.attributes = attributes or Attributes(graph, dtype=dtype)
         self.train = torch.tensor(graph.split.train)
         self.features = TrainingFeatures(self.structure, self.attributes, self.train, form)
         labels = torch.tensor(graph.labels[graph.split.train])

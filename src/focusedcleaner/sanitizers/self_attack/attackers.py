@@ -12,32 +12,29 @@ from torch import Tensor
 from focusedcleaner.attacks.base import Attack
 from focusedcleaner.attacks.dice import Dice
 from focusedcleaner.attacks.loss import AttackerLoss
-from focusedcleaner.attacks.pgd import MinMax
+from focusedcleaner.attacks.pgd import PGD, MinMax, ProjectedGradientAttack
 from focusedcleaner.attacks.random import RandomAttack
-from focusedcleaner.attacks.rbcd import PRBCD
 from focusedcleaner.edge_features.class_agreement import attribute_cosines
 from focusedcleaner.edge_features.pair_features import clamped_log, row_dot
-from focusedcleaner.engine.top_pairs import Excluded, best_pairs, spread
+from focusedcleaner.engine import Attributes
+from focusedcleaner.engine.top_pairs import products_at, spread
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
+from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs, pair_keys, pairs_of_keys, unique_keys
 from focusedcleaner.surrogate import Implicit, InnerTraining, PairGradient, Surrogate, Unrolled
 
 DEFAULT_ATTACKERS = "mettack,unrolled,minmax,targeted,dice,random"
-MINMAX_MAX_NODES = 10_000
-"""Nodes up to which MinMax is simulated; PRBCD beyond."""
-ALL_PAIRS_MAX_NODES = 10_000
-"""Nodes up to which meta-gradient attackers search all pairs; beyond, a sample of `SAMPLED_PAIRS`."""
-SAMPLED_PAIRS = 2_000_000
-MIN_STEPS, MAX_STEPS, TOTAL_PAIRS = 20, 60, 50_000_000
-"""Meta-gradients of the simulated METTACK: `TOTAL_PAIRS` / N², within these bounds. METTACK needs one per flip."""
-UNROLLED_STEPS = 10
-"""Meta-gradients of the unrolled METTACK, which take longer."""
+PAIRS_PER_EDGE, MIN_PAIRS = 40, 100_000
+"""A step of a gradient attacker chooses among this many random pairs for each edge of its budget. A few large steps
+among all pairs plant too many edges at a few nodes; among a new sample in each step, they plant what the attacks plant
+that take many small steps (docs/self-attack.md)."""
+ASCENT_STEPS, ASCENT_SAMPLES = 8, 2
+"""Gradient steps of PGD and MinMax, and Bernoulli samples of the result."""
+METTACK_STEPS = 10
+"""Meta-gradients of the simulated METTACK. METTACK needs one per flip."""
 SKETCH_RANK = 96
 """Number of columns to which a gradient's factors are reduced if they have more."""
-BATCH_VALUES = 20_000_000
-"""Factor entries gathered at once when pairs are sampled."""
-METTACK_TRAINING = Implicit(weight_decay=1e-3)
-"""The inner training of our METTACK."""
+METTACK_TRAINING = Implicit(weight_decay=1e-3, tolerance=1e-2)
+"""The inner training of our METTACK, to a looser tolerance."""
 MIN_GRADIENT = 1e-12
 """Lower clamp before the logarithm."""
 MAX_EDGES_PER_TARGET = 8
@@ -48,10 +45,17 @@ Attacker = Callable[[Graph, int, np.random.Generator], IntArray]
 """Returns at most ``budget`` pairs u < v to plant in a graph whose labels are all known or predicted (P × 2)."""
 
 
-def simulate_minmax(graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
-    """MinMax with few iterations; PRBCD on graphs too large for it."""
-    small = graph.num_nodes <= MINMAX_MAX_NODES
-    return simulate(MinMax(iterations=12, samples=3) if small else PRBCD(epochs=20), graph, budget, rng)
+def simulate_ascent(
+    method: type[ProjectedGradientAttack], graph: Graph, budget: int, rng: np.random.Generator
+) -> IntArray:
+    """PGD or MinMax with few steps, each on a random block of pairs as in PRBCD."""
+    attack = method(iterations=ASCENT_STEPS, samples=ASCENT_SAMPLES, block_size=_num_pairs(budget))
+    return simulate(attack, graph, budget, rng)
+
+
+def _num_pairs(budget: int) -> int:
+    """Return the number of random pairs among which a step chooses."""
+    return max(MIN_PAIRS, PAIRS_PER_EDGE * budget)
 
 
 def simulate(attack: Attack, graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
@@ -68,29 +72,30 @@ def simulate_mettack(
     rng: np.random.Generator,
     *,
     inner: InnerTraining = METTACK_TRAINING,
-    steps: int | None = None,
     oversampling: int = 3,
     stealthy: bool = False,
 ) -> IntArray:
     """METTACK in a few large steps: after each meta-gradient, insert the best pairs, not too many at one node.
 
-    The number of ``steps`` is chosen by the graph's size if None. A step chooses among ``oversampling`` times as many
-    pairs as it inserts; if ``stealthy``, by the gradient weighed against the score that a filter would give the pair.
+    A step chooses among ``oversampling`` times as many pairs as it inserts; if ``stealthy``, by the gradient weighed
+    against the score that a filter would give the pair.
     """
     planted = no_pairs()
     poisoned, loss, classes = graph, None, np.empty(0)
-    if steps is None:
-        steps = int(np.clip(TOTAL_PAIRS / graph.num_nodes**2, MIN_STEPS, MAX_STEPS))
-    for step in range(1, steps + 1):
-        size = budget * step // steps - len(planted)
+    attributes, form = Attributes(graph), "sparse" if isinstance(inner, Implicit) else None
+    start = None
+    for step in range(1, METTACK_STEPS + 1):
+        size = budget * step // METTACK_STEPS - len(planted)
         if size <= 0:
             continue
-        surrogate = Surrogate(poisoned, inner=inner)
-        fitted = surrogate.fit()
+        surrogate = Surrogate(poisoned, inner=inner, form=form, attributes=attributes)
+        fitted = surrogate.fit(start)
+        start = fitted.solution.coordinates
         if loss is None:
             loss, classes = AttackerLoss(graph, fitted.logits.argmax(1), 0.0), fitted.probabilities.numpy()
         gradient = surrogate.meta_gradient(fitted, loss.signal(fitted.logits))
-        pairs, values = _best_insertions(gradient, poisoned, oversampling * size, rng)
+        candidates = _sample_pairs(poisoned, _num_pairs(budget), rng)
+        pairs, values = _best_insertions(gradient, candidates, oversampling * size, rng)
         if stealthy:
             u, v = pairs.T
             filter_scores = -clamped_log(row_dot(classes[u], classes[v])) - 8 * attribute_cosines(graph, pairs)
@@ -103,18 +108,13 @@ def simulate_mettack(
 
 
 def _best_insertions(
-    gradient: PairGradient, graph: Graph, count: int, rng: np.random.Generator
+    gradient: PairGradient, candidates: IntArray, count: int, rng: np.random.Generator
 ) -> tuple[IntArray, FloatArray]:
-    """Return the pairs without an edge that have the largest gradients, largest first, and these gradients."""
+    """Return the ``count`` candidates (P × 2) that have the largest gradients, largest first, and these gradients."""
     front, back = sketch_factors(*gradient.factors(), rng)
-    if graph.num_nodes <= ALL_PAIRS_MAX_NODES:
-        return best_pairs(front, back, Excluded(graph.edges), count)
-    pairs = _sample_pairs(graph, rng)
-    pairs = pairs[~graph.has_edges(pairs)]
-    batches = np.array_split(pairs, max(1, len(pairs) * front.shape[1] // BATCH_VALUES))
-    values = np.concatenate([(front[batch[:, 0]] * back[batch[:, 1]]).sum(1).numpy() for batch in batches])
+    values = products_at(front, back, candidates).astype(float)
     best = np.argsort(-values, kind="stable")[:count]
-    return pairs[best], values[best]
+    return candidates[best], values[best]
 
 
 def sketch_factors(front: Tensor, back: Tensor, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
@@ -127,13 +127,14 @@ def sketch_factors(front: Tensor, back: Tensor, rng: np.random.Generator) -> tup
     return basis, back @ (front.T @ basis)
 
 
-def _sample_pairs(graph: Graph, rng: np.random.Generator) -> IntArray:
-    """Draw random pairs, half of them with a training node, where attackers tend to plant."""
+def _sample_pairs(graph: Graph, count: int, rng: np.random.Generator) -> IntArray:
+    """Draw random pairs without an edge, half of them with a training node, where attackers tend to plant."""
     assert graph.split is not None
-    first = rng.integers(0, graph.num_nodes, SAMPLED_PAIRS)
-    first[::2] = rng.choice(graph.split.train, len(first[::2]))
-    pairs = np.sort(np.stack([first, rng.integers(0, graph.num_nodes, SAMPLED_PAIRS)], axis=1), axis=1)
-    return np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0)
+    u, v = rng.integers(0, graph.num_nodes, (2, count))
+    u[::2] = rng.choice(graph.split.train, len(u[::2]))
+    pairs = np.stack([np.minimum(u, v), np.maximum(u, v)], axis=1)[u != v]
+    pairs = pairs_of_keys(unique_keys(pair_keys(pairs, graph.num_nodes)), graph.num_nodes)
+    return pairs[~graph.has_edges(pairs)]
 
 
 def simulate_targeted(graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
@@ -143,7 +144,7 @@ def simulate_targeted(graph: Graph, budget: int, rng: np.random.Generator) -> In
     """
     assert graph.labels is not None
     assert graph.split is not None
-    xw = Surrogate(graph).fit().xw.numpy()
+    xw = Surrogate(graph, form="sparse").fit().xw.numpy()
     unknown = np.ones(graph.num_nodes)
     unknown[np.concatenate([graph.split.train, graph.split.val])] = 0.0
     weights = graph.degrees * (unknown if (graph.degrees * unknown).any() else 1.0)
@@ -187,8 +188,9 @@ def _misleading_pairs(
 ATTACKERS: dict[str, Attacker] = {
     "mettack": simulate_mettack,
     # The published inner training predicts other classes and chooses other pairs, many of them with similar attributes.
-    "unrolled": partial(simulate_mettack, inner=Unrolled(), steps=UNROLLED_STEPS),
-    "minmax": simulate_minmax,
+    "unrolled": partial(simulate_mettack, inner=Unrolled()),
+    "minmax": partial(simulate_ascent, MinMax),
+    "pgd": partial(simulate_ascent, PGD),
     "targeted": simulate_targeted,
     "dice": partial(simulate, Dice(share_removed=0.0)),
     "random": partial(simulate, RandomAttack()),

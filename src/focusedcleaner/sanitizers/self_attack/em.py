@@ -133,11 +133,12 @@ class PlantedEdgeEM:
         return mean_posterior(posteriors), classifier
 
     def initial_scores(self) -> FloatArray:
-        """Return a rough suspicion score of every edge: disagreement in class and attributes."""
-        score = -self.features["agreement"]
-        if self.extractor.attributes is not None:
-            score = score - self.features["agreement_by_attributes"] - 8 * self.features["attribute_similarity"]
-        return score
+        """Return a rough suspicion score of every edge: disagreement in class and attributes or, where there are no
+        attributes, how badly the edge fits the global structure."""
+        if self.extractor.attributes is None:
+            return self.features["global_suspicion"]
+        disagreement = self.features["agreement"] + self.features["agreement_by_attributes"]
+        return -disagreement - 8 * self.features["attribute_similarity"]
 
     def round(self, number: int, previous: Posterior | None) -> Posterior:
         """Run round ``number``, from 0; it depends only on the seed, the number and the previous posterior."""
