@@ -207,7 +207,7 @@ class Run:
     @property
     def listing(self) -> str:
         """The file that lists the flagged edges: the removed ones or, where there are none, the suspects."""
-        return SUSPECTS if self.record["suspects"] and not self.record["removed"] else REMOVED
+        return SUSPECTS if self.record.get("suspects") and not self.record["removed"] else REMOVED
 
     @cached_property
     def flagged(self) -> Run:

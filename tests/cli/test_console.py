@@ -88,6 +88,7 @@ def test_a_stage_is_shown_with_the_time_left() -> None:
     assert "round 2 of 5, attackers: PGD" in shown
     assert "0:00:30 left" in shown
     assert "2/5" not in shown
+    assert "0:00:30 left" in drawn((1, 5, "round 1 of 5: random"), (1, 5, "round 1 of 5: PGD"))
     assert "\x1b[31m" not in drawn((1, 2, "round\x1b[31m"))
 
 

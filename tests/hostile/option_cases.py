@@ -120,7 +120,7 @@ CASES = [
     _case("sanitize graph.npz --set tau=1 --set tau=2", "the setting tau is given twice"),
     _case("sanitize graph.npz --set edges_per_round=1 --edges-per-round 2", "edges_per_round is given twice"),
     *_each("sanitize graph.npz --method random --for ?", {"model": "random has no purpose to choose", "\x1b[31m": "random has no purpose to choose"}),
-    *_each("sanitize graph.npz --edges-per-round ?", {"0": "Invalid value", "x": "Invalid value", "1.5": "Invalid value", DIGITS: "at most 10,000,000"}, 10),
+    *_each("sanitize graph.npz --method cld --edges-per-round ?", {"0": "Invalid value", "x": "Invalid value", "1.5": "Invalid value", DIGITS: "at most 10,000,000"}, 10),
     *_each("sanitize graph.npz --seed ?", {"-1": "Invalid value", "x": "Invalid value", "4294967296": "Invalid value", DIGITS: "Invalid value", "": "Invalid value"}),
     *_each("attack graph.npz --seed ?", {"-1": "Invalid value", "1.5": "Invalid value"}),
     *_each("restore RUN --seed ?", {"-1": "Invalid value", "nan": "Invalid value"}),

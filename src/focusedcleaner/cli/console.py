@@ -159,7 +159,7 @@ class _Bar:
 
     def __call__(self, done: int, total: int | None, stage: str = "", /) -> None:
         now, (start, before) = self.bar.tasks[0].elapsed or 0.0, self.first
-        end = None
+        end = self.bar.tasks[0].fields["end"]
         if total is not None and done > before:
             end = now + (now - start) * (total - done) / (done - before)
         if not start:

@@ -46,7 +46,7 @@ class FocusedCleaner(IterativeSanitizer):
     >>> from focusedcleaner.datasets import synthetic
     >>> graph = synthetic(num_nodes=200, seed=0)
     >>> FocusedCleaner(detector="classdiv").sanitize(graph, budget=0.05)
-    Sanitation(cld: 20 of 400 edges removed)
+    Sanitation(cld, uncertain: 20 of 400 edges removed)
     """
 
     detector: Detector | str = "classdiv"
