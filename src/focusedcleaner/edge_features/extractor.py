@@ -13,7 +13,6 @@ from torch.nn.functional import one_hot
 
 from focusedcleaner.edge_features.class_agreement import class_agreement, with_known_labels
 from focusedcleaner.edge_features.divergences import divergences
-from focusedcleaner.edge_features.global_structure import global_structure
 from focusedcleaner.edge_features.pair_features import clamped_log, labelled_ends, min_and_max, row_dot
 from focusedcleaner.engine import Structure
 from focusedcleaner.engine.sparse import row_products, shared_entries, unit_rows
@@ -67,7 +66,6 @@ class EdgeFeatureExtractor:
             **self._structural_features(graph, classes),
             **self._attribute_features(graph, classes),
             **self._gradient_features(graph, classes),
-            **global_structure(graph),
         }
         doubt = 1 - same_class
         if self.attributes is not None:

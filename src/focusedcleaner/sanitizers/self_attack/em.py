@@ -11,6 +11,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.edge_features.extractor import EdgeFeatureExtractor, EdgeFeatures
+from focusedcleaner.edge_features.global_structure import global_structure
 from focusedcleaner.graph import FloatArray, Graph, IntArray, Split
 from focusedcleaner.sanitizers.self_attack.attackers import Attacker
 
@@ -136,7 +137,7 @@ class PlantedEdgeEM:
         """Return a rough suspicion score of every edge: disagreement in class and attributes or, where there are no
         attributes, how badly the edge fits the global structure."""
         if self.extractor.attributes is None:
-            return self.features["global_suspicion"]
+            return global_structure(self.graph)["global_suspicion"]
         disagreement = self.features["agreement"] + self.features["agreement_by_attributes"]
         return -disagreement - 8 * self.features["attribute_similarity"]
 
