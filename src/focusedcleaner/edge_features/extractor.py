@@ -14,7 +14,6 @@ from torch.nn.functional import one_hot
 from focusedcleaner.edge_features.class_agreement import class_agreement
 from focusedcleaner.edge_features.class_regression import ClassRegression, with_known_labels
 from focusedcleaner.edge_features.divergences import divergences
-from focusedcleaner.edge_features.global_structure import global_structure
 from focusedcleaner.edge_features.pair_features import clamped_log, labelled_ends, min_and_max, row_dot
 from focusedcleaner.engine import Attributes, Structure
 from focusedcleaner.engine.sparse import filled, row_products, shared_entries, unit_rows
@@ -79,7 +78,6 @@ class EdgeFeatureExtractor:
             **self._structural_features(graph, structure, classes),
             **self._attribute_features(graph, similarity, classes),
             **self._gradient_features(graph, structure, classes),
-            **global_structure(graph),
         }
         doubt = 1 - same_class
         if self.attributes is not None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from focusedcleaner.datasets import synthetic
+from focusedcleaner.edge_features.global_structure import global_structure
 from focusedcleaner.graph import Graph, IntArray, Split
 from focusedcleaner.sanitizers.self_attack.attackers import ATTACKERS, attackers_by_name
 from focusedcleaner.sanitizers.self_attack.em import (
@@ -35,6 +38,15 @@ def test_simulated_attackers_plant_no_more_than_the_remaining_graph_has(poisoned
     em = PlantedEdgeEM(Observed.of(seen), attackers_by_name("minmax,random"), rounds=1, trees=3, seed=5)
     everything = Posterior(np.ones(seen.num_edges), np.array([0.0, 0.5, 0.5]))
     assert np.isfinite(em.round(0, [everything]).planted).all()
+
+
+def test_without_attributes_the_first_suspects_are_those_of_the_global_structure(poisoned: Graph) -> None:
+    seen = poisoned.without_test_labels()
+    bare = replace(seen, attributes=None)
+    with_, without = (Observed.of(each).initial_scores for each in (seen, bare))
+    by_structure = global_structure(bare)["global_suspicion"]
+    assert (np.argsort(without, kind="stable") == np.argsort(by_structure, kind="stable")).mean() > 0.99
+    assert np.corrcoef(with_, by_structure)[0, 1] < 0.9
 
 
 def resplit(graph: Graph, train: int, val: int) -> Graph:

@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from focusedcleaner.sanitizers.self_attack.em import Posterior
+from focusedcleaner.datasets import synthetic
+from focusedcleaner.sanitizers.self_attack.em import Observed, Posterior, shifted_to_sum
 from focusedcleaner.sanitizers.self_attack.harm import Harm
-from focusedcleaner.sanitizers.self_attack.judgement import NATURAL_SHARE, judge, shifted_to_sum
+from focusedcleaner.sanitizers.self_attack.judgement import NATURAL_SHARE, judge
 
 EDGES = 4_000
+OBSERVED = Observed.of(synthetic(60, num_attributes=10, seed=0).without_test_labels())
+"""With attributes; its edges are not used."""
 NO_HARM = Harm(5, 5)
 
 
@@ -23,7 +26,7 @@ def search(planted: int, *, purposeful: float = 0.0, false_alarms: float = 0.0, 
 
 
 def test_a_clear_finding_is_poisoned_and_counted_by_the_search_at_the_training_nodes() -> None:
-    found = judge(search(300, purposeful=280, false_alarms=4), search(400), NO_HARM)
+    found = judge(OBSERVED, search(300, purposeful=280, false_alarms=4), search(400), NO_HARM)
     assert found.verdict.status == "poisoned"
     assert found.verdict.expected_false_alarms == 4
     assert found.estimate.number == pytest.approx(285, abs=1)
@@ -32,22 +35,24 @@ def test_a_clear_finding_is_poisoned_and_counted_by_the_search_at_the_training_n
 
 
 def test_random_edges_alone_are_no_finding() -> None:
-    found = judge(search(300, purposeful=5), search(400), NO_HARM)
+    found = judge(OBSERVED, search(300, purposeful=5), search(400), NO_HARM)
     assert found.verdict.status == "uncertain"
     assert "unusual by nature" in found.verdict.reason
 
 
 def test_a_clean_graph_with_as_many_flags_is_no_finding() -> None:
-    assert judge(search(60, purposeful=50, false_alarms=45), search(400), NO_HARM).verdict.status == "uncertain"
+    assert (
+        judge(OBSERVED, search(60, purposeful=50, false_alarms=45), search(400), NO_HARM).verdict.status == "uncertain"
+    )
 
 
 def test_few_flags_and_no_harm_are_no_sign() -> None:
-    assert judge(search(6, purposeful=3), search(200), NO_HARM).verdict.status == "no sign"
-    assert judge(search(6, purposeful=3), search(200), Harm(12, 5)).verdict.status == "uncertain"
+    assert judge(OBSERVED, search(6, purposeful=3), search(200), NO_HARM).verdict.status == "no sign"
+    assert judge(OBSERVED, search(6, purposeful=3), search(200), Harm(12, 5)).verdict.status == "uncertain"
 
 
 def test_much_harm_is_a_finding_of_its_own() -> None:
-    found = judge(search(50, purposeful=3), search(700), Harm(30, 4))
+    found = judge(OBSERVED, search(50, purposeful=3), search(700), Harm(30, 4))
     assert found.verdict.status == "poisoned"
     assert "30 hidden labels" in found.verdict.reason
     assert found.estimate.number == pytest.approx(0.95 * 700 - NATURAL_SHARE * EDGES, rel=0.01)
@@ -65,5 +70,5 @@ def test_shifted_probabilities_keep_the_order_and_have_the_sum(log_odds: np.ndar
 
 @given(planted=st.integers(0, EDGES), wide=st.integers(0, EDGES), purposeful=st.floats(0, EDGES))
 def test_the_count_lies_in_its_interval(planted: int, wide: int, purposeful: float) -> None:
-    estimate = judge(search(planted, purposeful=purposeful), search(wide), NO_HARM).estimate
+    estimate = judge(OBSERVED, search(planted, purposeful=purposeful), search(wide), NO_HARM).estimate
     assert 0 <= estimate.low <= estimate.number <= estimate.high <= EDGES

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit, logit
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.edge_features.extractor import EdgeFeatureExtractor, EdgeFeatures
+from focusedcleaner.edge_features.global_structure import global_structure
 from focusedcleaner.graph import BoolArray, FloatArray, Graph, IntArray, Split
 from focusedcleaner.sanitizers.self_attack.attackers import NOISE_LIKE, Attacker, on_another_split
 
+LEAST_PROBABILITY = 1e-4
+"""Probabilities are kept this far from 0 and 1, so that no opinion has the last word."""
 SLOW_ATTACKERS = ("unrolled", "minmax")
 """Attackers simulated only in the last rounds if there are others: earlier rounds only decide what to remove."""
 MIN_PLANTED_SHARE = 0.03
@@ -57,10 +62,23 @@ class Observed:
     def initial_scores(self) -> FloatArray:
         """A rough suspicion score of every edge: disagreement in class and attributes or, where there are no
         attributes, how badly the edge fits the global structure."""
-        if self.extractor.attributes is None:
-            return self.features["global_suspicion"]
+        if self.global_opinion is not None:
+            return self.global_opinion
         disagreement = self.features["agreement"] + self.features["agreement_by_attributes"]
         return -disagreement - 8 * self.features["attribute_similarity"]
+
+    @cached_property
+    def global_opinion(self) -> FloatArray | None:
+        """Without attributes, the probability that an edge is planted by the global structure alone, of which the
+        `FIRST_PLANTED_SHARE` is supposed to be; None with attributes."""
+        if self.extractor.attributes is not None:
+            return None
+        suspicion = global_structure(self.graph)["global_suspicion"]
+        return shifted_to_sum(suspicion, FIRST_PLANTED_SHARE * self.graph.num_edges)
+
+    def with_global_opinion(self, opinions: list[FloatArray]) -> list[FloatArray]:
+        """Add the `global_opinion`, if there is one, to other probabilities."""
+        return opinions if self.global_opinion is None else [*opinions, self.global_opinion]
 
     @cached_property
     def all_labels(self) -> IntArray:
@@ -139,6 +157,23 @@ def correct_prior_shift(probabilities: FloatArray, trained: FloatArray) -> tuple
         if np.abs(priors - previous).max() < 1e-6:
             break
     return posterior, priors
+
+
+def mean_log_odds(searches: Sequence[FloatArray]) -> FloatArray:
+    """Return the mean log odds of the searches' probabilities (E each), by which edges are ranked."""
+    odds: FloatArray = np.mean([logit(np.clip(q, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)) for q in searches], axis=0)
+    return odds
+
+
+def shifted_to_sum(log_odds: FloatArray, total: float) -> FloatArray:
+    """Shift all log odds by the same constant, so that the probabilities add up to ``total``.
+
+    >>> shifted_to_sum(np.array([2.0, 0.0, -2.0]), 1.5).round(2)
+    array([0.88, 0.5 , 0.12])
+    """
+    target = float(np.clip(total, LEAST_PROBABILITY, len(log_odds) - LEAST_PROBABILITY))
+    probabilities: FloatArray = expit(log_odds + brentq(lambda shift: expit(log_odds + shift).sum() - target, -60, 60))
+    return probabilities
 
 
 def mean_posterior(posteriors: list[Posterior]) -> FloatArray:
@@ -286,7 +321,9 @@ class WideSearch(PlantedEdgeEM):
         return self.observed.extractor
 
     def suspects(self, posteriors: list[Posterior], rng: np.random.Generator) -> tuple[IntArray, int, float]:
-        scores = mean_posterior(posteriors) if posteriors else self.observed.initial_scores
+        scores = self.observed.initial_scores
+        if posteriors:
+            scores = mean_log_odds(self.observed.with_global_opinion([mean_posterior(posteriors)]))
         size, expected = (share * self.graph.num_edges for share in (WIDE_REMOVED_SHARE, FIRST_PLANTED_SHARE))
         return np.argsort(-scores, kind="stable"), int(size), expected
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import expit, logit
 
 from focusedcleaner.formatting import count
 from focusedcleaner.graph import FloatArray
-from focusedcleaner.sanitizers.self_attack.em import AVERAGED_ROUNDS, Posterior, mean_posterior
+from focusedcleaner.sanitizers.self_attack.em import (
+    AVERAGED_ROUNDS,
+    Observed,
+    Posterior,
+    mean_log_odds,
+    mean_posterior,
+    shifted_to_sum,
+)
 from focusedcleaner.sanitizers.self_attack.harm import Harm
 from focusedcleaner.verdict import Estimate, Verdict
 
-LEAST_PROBABILITY = 1e-4
-"""Probabilities are kept this far from 0 and 1, so that neither search has the last word."""
 NATURAL_SHARE = 0.1
 """Share of a clean graph's edges that the wide search counts, measured on clean citation graphs."""
 LOW_FACTOR, HIGH_FACTOR = 0.7, 1.3
@@ -41,11 +43,12 @@ class Judgement:
     verdict: Verdict
 
 
-def judge(focused: list[Posterior], wide: list[Posterior], harm: Harm) -> Judgement:
+def judge(observed: Observed, focused: list[Posterior], wide: list[Posterior], harm: Harm) -> Judgement:
     """Combine the posteriors of the search at the training nodes, those of the wide search, and the harm measured."""
     last = focused[-AVERAGED_ROUNDS:]
     edges = len(last[0].planted)
-    log_odds = mean_log_odds([mean_posterior(search) for search in (focused, wide) if search])
+    opinions = [mean_posterior(search) for search in (focused, wide) if search]
+    log_odds = mean_log_odds(observed.with_global_opinion(opinions))
     counted = float(np.mean([posterior.expected for posterior in last]))
     elsewhere = counted
     if wide:
@@ -73,20 +76,3 @@ def judge(focused: list[Posterior], wide: list[Posterior], harm: Harm) -> Judgem
         doubt = f"between {low:,.0f} and {estimate.high:,.0f} edges may be planted, or unusual by nature"
         verdict = Verdict("uncertain", f"{doubt}; {flags}", expected_false_alarms=alarms)
     return Judgement(planted, estimate, verdict)
-
-
-def mean_log_odds(searches: Sequence[FloatArray]) -> FloatArray:
-    """Return the mean log odds of the searches' probabilities (E each), by which edges are ranked."""
-    odds: FloatArray = np.mean([logit(np.clip(q, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)) for q in searches], axis=0)
-    return odds
-
-
-def shifted_to_sum(log_odds: FloatArray, total: float) -> FloatArray:
-    """Shift all log odds by the same constant, so that the probabilities add up to ``total``.
-
-    >>> shifted_to_sum(np.array([2.0, 0.0, -2.0]), 1.5).round(2)
-    array([0.88, 0.5 , 0.12])
-    """
-    target = float(np.clip(total, LEAST_PROBABILITY, len(log_odds) - LEAST_PROBABILITY))
-    probabilities: FloatArray = expit(log_odds + brentq(lambda shift: expit(log_odds + shift).sum() - target, -60, 60))
-    return probabilities

@@ -22,9 +22,16 @@ from focusedcleaner.sanitizers.base import Progress, Sanitizer, Selection
 from focusedcleaner.sanitizers.checks import unsuitable
 from focusedcleaner.sanitizers.sanitation import Columns, no_scores
 from focusedcleaner.sanitizers.self_attack.attackers import ATTACKERS_ELSEWHERE, DEFAULT_ATTACKERS, attackers_by_name
-from focusedcleaner.sanitizers.self_attack.em import Observed, PlantedEdgeEM, Posterior, WideSearch, mean_posterior
+from focusedcleaner.sanitizers.self_attack.em import (
+    Observed,
+    PlantedEdgeEM,
+    Posterior,
+    WideSearch,
+    mean_log_odds,
+    mean_posterior,
+)
 from focusedcleaner.sanitizers.self_attack.harm import Harm, measure_harm
-from focusedcleaner.sanitizers.self_attack.judgement import Judgement, judge, mean_log_odds
+from focusedcleaner.sanitizers.self_attack.judgement import Judgement, judge
 from focusedcleaner.settings import bounded
 from focusedcleaner.verdict import Verdict
 
@@ -114,7 +121,7 @@ class SelfAttack(Sanitizer):
                     posteriors.append(search.round(len(posteriors), posteriors))
                     saved.save(run.arrays())
             self._tell(progress, run.done, "do the suspicious edges do harm?")
-            judgement = judge(run.focused, run.wide, measure_harm(graph, seed))
+            judgement = judge(observed, run.focused, run.wide, measure_harm(graph, seed))
         except KeyboardInterrupt:
             interrupted = True
         if not run.focused:
@@ -122,7 +129,7 @@ class SelfAttack(Sanitizer):
         verdict = None if judgement is None else judgement.verdict
         if obstacle and verdict is not None:
             verdict = replace(verdict, status="not suitable", reason=obstacle)
-        judgement = judgement or judge(run.focused, run.wide, Harm(0, 0))
+        judgement = judgement or judge(observed, run.focused, run.wide, Harm(0, 0))
         found = self._selection(observed, run, judgement, verdict, budget)
         return replace(found, interrupted=interrupted)
 
