@@ -20,16 +20,17 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from benchmarks.common import Results, Section, exit_code, gcn_accuracy, markdown_table, parser, rounded, unit
+from benchmarks.common import PAGES, Results, Section, exit_code, gcn_accuracy, markdown_table, parser, rounded, unit
 from focusedcleaner import datasets
 from focusedcleaner.attacks import attack
 from focusedcleaner.datasets.published import data_folder
 from focusedcleaner.edge_features.extractor import EdgeFeatureExtractor
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import FloatArray, Graph, IntArray, Split
+from focusedcleaner.graph import FloatArray, Graph, Split
 from focusedcleaner.io import load_adjacency, load_graph, load_split
-from focusedcleaner.sanitizers import default_method, sanitizer
-from focusedcleaner.scoring import Score, score
+from focusedcleaner.sanitizers import AUTO, Sanitation, sanitizer, sanitizer_for
+from focusedcleaner.scoring import score
+from focusedcleaner.verdict import STATUSES
 
 PAGE = Section("trust.md")
 RIVALS = ("agreement", "cld", "lp")
@@ -144,90 +145,165 @@ def ceiling(clean: Graph, poisoned: Graph) -> FloatArray:
     return scores
 
 
-def measure(cell: Cell) -> dict[str, Any]:
-    """What the default makes of a graph with a budget of 10 % and with its own, beside its rivals and the ceiling."""
-    clean, poisoned = graphs(cell)
-    name = default_method(poisoned)
-    start = time.perf_counter()
-    own = sanitizer(name).sanitize(poisoned)
-    seconds = time.perf_counter() - start
+def compared(cell: Cell, clean: Graph, poisoned: Graph) -> dict[str, Any]:
+    """What does not depend on the default: the rivals with a budget of 10 %, the ceiling, and the untouched graph."""
     budget = max(1, int(BUDGET * poisoned.num_edges))
-
-    def judged(removed: IntArray) -> Score:
-        return score(removed, poisoned=poisoned, clean=clean)
-
-    chosen = judged(own.removed)
-    found: dict[str, Any] = {
-        "method": name,
-        "planted": chosen.attacked,
-        "removed": chosen.removed,
-        "precision": chosen.precision,
-        "own_esr": chosen.esr,
-        "units": seconds / unit(),
-        "nodes": poisoned.num_nodes,
-        "edges": poisoned.num_edges,
-    }
-    if own.estimate is not None:
-        found |= {part: getattr(own.estimate, part) for part in ("number", "low", "high")}
-    found["esr"] = judged(sanitizer(name).sanitize(poisoned, budget).removed).esr
-    cleaned = {"untouched": poisoned, "own": own.graph}
+    found: dict[str, Any] = {"nodes": poisoned.num_nodes, "edges": poisoned.num_edges}
+    cleaned = {"untouched": poisoned}
     for rival in RIVALS:
         result = sanitizer(rival).sanitize(poisoned, budget)
-        found[f"esr_{rival}"], cleaned[rival] = judged(result.removed).esr, result.graph
-    found["oracle"] = min(budget, chosen.attacked) / max(budget, chosen.attacked)
-    if chosen.attacked >= 10:
+        judged = score(result.removed, poisoned=poisoned, clean=clean)
+        found[f"esr_{rival}"], cleaned[rival] = judged.esr, result.graph
+    found["planted"], found["oracle"] = judged.attacked, judged.oracle_esr
+    if judged.attacked >= 10:
         best = np.argsort(-ceiling(clean, poisoned), kind="stable")[:budget]
-        found["ceiling"] = judged(poisoned.edges[best]).esr
-    found |= {f"gcn_{what}": gcn_accuracy(graph, GCNS) for what, graph in cleaned.items()}
+        found["ceiling"] = score(poisoned.edges[best], poisoned=poisoned, clean=clean).esr
+    return found | {f"gcn_{what}": gcn_accuracy(graph, GCNS) for what, graph in cleaned.items()}
+
+
+def measure(cell: Cell, clean: Graph, poisoned: Graph) -> dict[str, Any]:
+    """What the default makes of a graph: its ranking, count, verdict, and its own budget."""
+    start = time.perf_counter()
+    own = sanitizer_for(poisoned, AUTO, {}).sanitize(poisoned)
+    seconds = time.perf_counter() - start
+    budget = max(1, int(BUDGET * poisoned.num_edges))
+    ranked = np.concatenate([own.removed, own.suspects])  # together the ranking: suspects are those not removed
+    chosen = score(own.removed, poisoned=poisoned, clean=clean)
+    found: dict[str, Any] = {
+        "method": own.method,
+        "status": own.verdict.status,
+        "esr": score(ranked[:budget], poisoned=poisoned, clean=clean).esr,
+        "removed": chosen.removed,
+        "precision": chosen.precision,
+        "units": seconds / unit(),
+        "gcn_own": gcn_accuracy(own.graph, GCNS),
+        "calibration": calibration(own, clean),
+    }
+    if own.verdict.expected_precision is not None:
+        found["expected_precision"] = own.verdict.expected_precision
+    if own.estimate is not None:
+        found |= {part: getattr(own.estimate, part) for part in ("number", "low", "high")}
     return found
 
 
-def table(results: Results, cells: tuple[Cell, ...]) -> str:
+def calibration(own: Sanitation, clean: Graph) -> list[list[float]]:
+    """For each tenth of probability: edges, the sum of their probabilities, and how many are planted."""
+    pairs = np.concatenate([own.removed, own.suspects])
+    probabilities = np.concatenate([own.scores, own.suspect_scores])
+    places = np.minimum((10 * probabilities).astype(int), 9)
+    columns = (np.ones(len(pairs)), probabilities, ~clean.has_edges(pairs))
+    return np.stack([np.bincount(places, column, 10) for column in columns], axis=1).round(3).tolist()
+
+
+def table(cells: tuple[Cell, ...], results: Results, rivals: Results, before: Results) -> str:
     """A row for each cell that was measured."""
 
-    def share(cell: dict[str, Any], key: str) -> str:
-        return f"{100 * cell[key] / cell['oracle']:.0f} %" if cell["planted"] and key in cell else "–"
+    def share(found: dict[str, Any], value: float | None) -> str:
+        return f"{100 * value / found['oracle']:.0f} %" if found["planted"] and value is not None else "–"
 
     def rows() -> Iterator[tuple[str, ...]]:
         for cell in cells:
-            if (found := results.cells.get(cell.key)) is None:
+            if cell.key not in results:
                 continue
-            rivals = [found[f"esr_{rival}"] for rival in RIVALS]
+            found, other, old = results.cells[cell.key], rivals.cells[cell.key], before.cells.get(cell.key, {})
             interval = f"{found['number']:,.0f} ({found['low']:,.0f}–{found['high']:,.0f})" if "low" in found else "–"
-            best = max(found[key] for key in found if key.startswith("gcn_") and key != "gcn_own")
+            best = max(other[key] for key in other if key.startswith("gcn_"))
+            expected = f" ({100 * found['expected_precision']:.0f} %)" if "expected_precision" in found else ""
             yield (
                 f"{cell.data}, {cell.origin} {cell.power:.0%}, {cell.split} split",
-                share(found, "esr"),
-                share(found, "ceiling"),
-                f"{100 * max(rivals) / found['oracle']:.0f} %" if found["planted"] else "–",
-                f"{found['planted']:,}",
+                share(other, found["esr"]),
+                share(other, old.get("esr")),
+                share(other, other.get("ceiling")),
+                share(other, max(other[f"esr_{rival}"] for rival in RIVALS)),
+                found["status"],
+                f"{other['planted']:,}",
                 interval,
-                f"{found['removed']:,}, {100 * found['precision']:.0f} %" if found["removed"] else "0",
-                f"{100 * found['gcn_untouched']:.1f}, {100 * found['gcn_own']:.1f}, {100 * best:.1f}",
+                f"{found['removed']:,}, {100 * found['precision']:.0f} %{expected}" if found["removed"] else "0",
+                f"{100 * other['gcn_untouched']:.1f}, {100 * found['gcn_own']:.1f}, {100 * best:.1f}",
                 f"{found['units']:,.0f}",
             )
 
     head = (
         "graph",
         "ESR at 10 %, share of the oracle's",
+        "version 1",
         "ceiling",
         "best of `agreement`, `cld`, `lp`",
+        "verdict",
         "planted",
         "estimate",
-        "removed, precision",
+        "removed, precision (expected)",
         "GCN: before, after, best other",
         "units",
     )
     return markdown_table(head, rows())
 
 
-def write_page(results: Results) -> None:
-    """Write both tables, as far as they are measured."""
-    parts = []
+def digest(cells: tuple[Cell, ...], results: Results, rivals: Results) -> str:
+    """The figures that issue from the table: coverage, false alarms, harm, precision."""
+    done = [(results.cells[cell.key], rivals.cells[cell.key]) for cell in cells if cell.key in results]
+    found = [(own, other) for own, other in done if own["status"] == "poisoned"]
+    held = sum(own["low"] <= other["planted"] <= own["high"] for own, other in found)
+    wrong = sum(other["planted"] == 0 for _, other in found)
+    clean = [(own, other) for own, other in done if other["planted"] == 0]
+    most = max((own["removed"] / other["edges"] for own, other in clean), default=0.0)
+    gaps = [own["expected_precision"] - own["precision"] for own, _ in found if "expected_precision" in own]
+    behind = [max(v for k, v in other.items() if k.startswith("gcn_")) - own["gcn_own"] for own, other in done]
+    statuses = {status: sum(own["status"] == status for own, _ in done) for status in STATUSES}
+    return (
+        f"- Verdicts: {', '.join(f'{number} *{status}*' for status, number in statuses.items())}.\n"
+        f"- Where it is *poisoned*, the interval holds the truth in {held} of {len(found)} cells; "
+        f"{wrong} of these are clean.\n"
+        f"- {len(clean)} clean graphs: at most {100 * most:.1f} % of the edges removed.\n"
+        f"- Expected precision minus precision: {100 * np.mean(gaps or [0]):+.0f} points on average, "
+        f"{100 * np.mean(np.abs(gaps or [0])):.0f} in modulus.\n"
+        f"- GCN more than a point below the best of untouched, `agreement`, `cld` and `lp` in "
+        f"{sum(gap > 0.01 for gap in behind)} of {len(done)} cells, at worst by {100 * max(behind):.1f} points.\n"
+    )
+
+
+def draw_calibration(results: Results, cells: tuple[Cell, ...], path: Path) -> None:
+    """A reliability diagram: the share of planted edges by the probability that was given, over all cells."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "focusedcleaner"
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(4.5, 4))
+    axes.plot([0, 1], [0, 1], color="gray", linewidth=1)
+    for status in STATUSES:
+        tables = [results.cells[cell.key] for cell in cells if cell.key in results]
+        tables = [np.array(found["calibration"]) for found in tables if found["status"] == status]
+        if tables:
+            edges, probabilities, planted = np.sum(tables, axis=0).T
+            some = edges >= 20
+            axes.plot(
+                probabilities[some] / edges[some],
+                planted[some] / edges[some],
+                marker="o",
+                label=f"{status} ({len(tables)})",
+            )
+    axes.set_xlabel("probability given")
+    axes.set_ylabel("share that was planted")
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+    pyplot.close(figure)
+
+
+def write_page(results: Results, rivals: Results) -> None:
+    """Write both tables, as far as they are measured, and their diagrams."""
+    before, parts = Results("trust_before"), []
     for name, cells in SETS.items():
         done = sum(cell.key in results for cell in cells)
-        measured = f"{done} of {len(cells)} cells are measured.\n\n{table(results, cells) if done else ''}"
-        parts.append(f"### The {name} set\n\n{measured}")
+        text = f"{done} of {len(cells)} cells are measured.\n\n"
+        if done:
+            picture = f"images/trust-{name}.svg"
+            draw_calibration(results, cells, PAGES / picture)
+            text += f"{digest(cells, results, rivals)}\n{table(cells, results, rivals, before)}\n"
+            text += f"![Reliability diagram: share of planted edges by the probability given]({picture})\n"
+        parts.append(f"### The {name} set\n\n{text}")
     PAGE.write("\n".join(parts))
 
 
@@ -238,11 +314,16 @@ def main() -> int:
     chosen = options.parse_args()
 
     def work() -> None:
-        results = Results("trust")
+        results, rivals = Results("trust"), Results("trust_rivals")
         for cell in SETS[chosen.set]:
-            if cell.key not in results and chosen.only in cell.key:
-                results.add(cell.key, {part: rounded(value) for part, value in measure(cell).items()})
-                write_page(results)
+            if cell.key in results or chosen.only not in cell.key:
+                continue
+            clean, poisoned = graphs(cell)
+            for store, what in ((rivals, compared), (results, measure)):
+                if cell.key not in store:
+                    found = what(cell, clean, poisoned)
+                    store.add(cell.key, {part: rounded(value) for part, value in found.items()})
+        write_page(results, rivals)
 
     return exit_code(work)
 

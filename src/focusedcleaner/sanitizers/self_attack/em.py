@@ -159,10 +159,14 @@ def correct_prior_shift(probabilities: FloatArray, trained: FloatArray) -> tuple
     return posterior, priors
 
 
-def mean_log_odds(searches: Sequence[FloatArray]) -> FloatArray:
-    """Return the mean log odds of the searches' probabilities (E each), by which edges are ranked."""
-    odds: FloatArray = np.mean([logit(np.clip(q, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)) for q in searches], axis=0)
-    return odds
+def mean_log_odds(opinions: Sequence[FloatArray], weights: Sequence[float] = ()) -> FloatArray:
+    """Return the mean log odds of several probabilities (E each), by which edges are ranked.
+
+    ``weights`` are those of the first opinions; the others have weight 1.
+    """
+    odds = [logit(np.clip(opinion, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)) for opinion in opinions]
+    mean: FloatArray = np.average(odds, axis=0, weights=[*weights, *[1.0] * (len(odds) - len(weights))])
+    return mean
 
 
 def shifted_to_sum(log_odds: FloatArray, total: float) -> FloatArray:

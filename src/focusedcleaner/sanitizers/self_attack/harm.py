@@ -9,6 +9,7 @@ import numpy as np
 from focusedcleaner.edge_features.class_agreement import attribute_cosines, class_agreement
 from focusedcleaner.edge_features.class_regression import ClassRegression
 from focusedcleaner.edge_features.edge_selection import rank_by_score, without_isolating
+from focusedcleaner.edge_features.global_structure import global_structure
 from focusedcleaner.graph import FloatArray, Graph, IntArray, Split
 from focusedcleaner.surrogate import Implicit, Surrogate
 
@@ -64,9 +65,13 @@ def _predict(graph: Graph) -> IntArray:
 
 
 def _without_suspects(graph: Graph, cosines: FloatArray, seed: int) -> Graph:
-    """Leave out the edges whose ends disagree most in class and attributes."""
-    regression = ClassRegression(graph, inverse_decay=10.0)
-    scores, _, _ = class_agreement(regression, cosines, cosine_weight=8.0, left_out=0.15, repeats=2, seed=seed)
+    """Leave out the edges whose ends disagree most in class and attributes or, without attributes, those that fit the
+    global structure least."""
+    if graph.features is None:
+        scores = global_structure(graph)["global_suspicion"]
+    else:
+        regression = ClassRegression(graph, inverse_decay=10.0)
+        scores, _, _ = class_agreement(regression, cosines, cosine_weight=8.0, left_out=0.15, repeats=2, seed=seed)
     size = int(REMOVED_SHARE * graph.num_edges)
     chosen = without_isolating(rank_by_score(scores, seed), graph.edges, graph.degrees, size)
     return graph.without_edges(graph.edges[chosen])

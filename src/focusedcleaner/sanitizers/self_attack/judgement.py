@@ -47,14 +47,15 @@ def judge(observed: Observed, focused: list[Posterior], wide: list[Posterior], h
     """Combine the posteriors of the search at the training nodes, those of the wide search, and the harm measured."""
     last = focused[-AVERAGED_ROUNDS:]
     edges = len(last[0].planted)
-    opinions = [mean_posterior(search) for search in (focused, wide) if search]
-    log_odds = mean_log_odds(observed.with_global_opinion(opinions))
     counted = float(np.mean([posterior.expected for posterior in last]))
+    purposeful = np.array([posterior.purposeful for posterior in last])
+    opinions = [mean_posterior(search) for search in (focused, wide) if search]
+    weights = [1 + purposeful.mean() / max(counted, 1.0), 1 - purposeful.mean() / max(counted, 1.0)][: len(opinions)]
+    log_odds = mean_log_odds(observed.with_global_opinion(opinions), weights)
     elsewhere = counted
     if wide:
         beyond = np.mean([posterior.expected for posterior in wide[-AVERAGED_ROUNDS:]]) - NATURAL_SHARE * edges
         elsewhere = max(counted, float(beyond))
-    purposeful = np.array([posterior.purposeful for posterior in last])
     alarms = float(np.mean([posterior.false_alarms for posterior in last]))
     found = float(purposeful.mean() - _Z90 * purposeful.std())
     needed = alarms + max(LEAST_FOUND, LEAST_FOUND_SHARE * edges)

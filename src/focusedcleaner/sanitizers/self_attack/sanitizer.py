@@ -39,6 +39,8 @@ FALLBACK_SHARE = 0.1
 """Share of the edges whose endpoints are victims if no edge is above the threshold."""
 SUSPECTS_SHARE = 0.1
 """Share of the edges in the list of suspects, where none are removed by a budget."""
+WIDE_ROUNDS = 3
+"""Most rounds of the wide search, which settles sooner."""
 SURE = 0.8
 """Probability from which an edge is evidence."""
 
@@ -65,8 +67,8 @@ class SelfAttack(Sanitizer):
     https://arxiv.org/abs/2212.13607.
 
     Args:
-        rounds: EM rounds of the search at the training nodes, one more than those of the wide search; probabilities are
-            the mean of the last two, and only these simulate the slow attackers unrolled and minmax.
+        rounds: EM rounds of the search at the training nodes, and of the wide search, which has at most three;
+            probabilities are the mean of the last two, and only these simulate unrolled and minmax.
         attackers: simulated attackers, by commas: mettack, unrolled, minmax, pgd, targeted, dice, random, stealthy.
         attackers_elsewhere: those with training nodes of their own.
         trees: boosting iterations of the classifier (histogram gradient boosting).
@@ -102,7 +104,7 @@ class SelfAttack(Sanitizer):
 
     @property
     def _wide_rounds(self) -> int:
-        return max(1, self.rounds - 1)
+        return min(self.rounds, WIDE_ROUNDS)
 
     def select_edges(
         self, graph: Graph, budget: int | None, *, seed: int, progress: Progress | None, checkpoint: Path | None
