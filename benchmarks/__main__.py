@@ -1,4 +1,4 @@
-"""python -m benchmarks [speed] [parts] [scale] [quality] [report]: measure and write docs/benchmarks.md (all by default)."""
+"""python -m benchmarks [speed] [parts] [scale] [quality] [report]: measure all or these, write docs/benchmarks.md."""
 
 from __future__ import annotations
 

@@ -80,7 +80,8 @@ The authors' code needs 440 units an *edge*: 245,000 for the 556 edges of this r
 {speed()}
 ## The parts of self-attack
 
-One extraction of the edge features, and each simulated attacker planting 10 %, in one thread. Units are of elapsed time: other work on the machine counts.
+One extraction of the edge features, and each simulated attacker planting 10 %, in one thread. Units
+are of elapsed time: other work on the machine counts.
 
 {parts()}
 ## Growing graphs (synthetic, 128 attributes, 40 classes, mean degree 10)
