@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy
 
 from focusedcleaner.attacks import PGD, Attack, MinMax
 from focusedcleaner.attacks.base import added_and_removed
-from focusedcleaner.attacks.pgd import Ascent, WeightedStructure, best_sample, project
+from focusedcleaner.attacks.pgd import Ascent, BlockMinMax, BlockPGD, WeightedStructure, best_sample, project
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
@@ -154,11 +154,11 @@ def test_sampling_takes_the_largest_loss() -> None:
     [
         MinMax(iterations=8),
         MinMax(iterations=8, loss="cw", rate=5.0),
-        MinMax(iterations=8, block_size=40),
+        BlockMinMax(iterations=8, block_size=40),
         PGD(iterations=8),
-        PGD(iterations=8, block_size=40),
+        BlockPGD(iterations=8, block_size=40),
     ],
-    ids=lambda attack: f"{attack.name}-{attack.loss}-{attack.block_size}",
+    ids=lambda attack: f"{type(attack).__name__}-{attack.loss}",
 )
 @settings(deadline=None, max_examples=6)
 @given(graph=labelled_graphs(), power=st.floats(0.2, 0.9), seed=st.integers(0, 1000))
@@ -171,10 +171,8 @@ def test_promises(attack: Attack, graph: Graph, power: float, seed: int) -> None
 @given(graph=labelled_graphs(), retrains=st.booleans(), budget=st.integers(1, 4))
 def test_a_block_of_all_pairs_changes_nothing(graph: Graph, retrains: bool, budget: int) -> None:
     """With so many draws that none of at most 91 pairs is missing, the steps are those on all pairs."""
-    method = MinMax if retrains else PGD
-    whole, block = (
-        exact(Ascent(method(block_size=size), graph, budget, np.random.default_rng(0))) for size in (0, 5_000)
-    )
+    methods = (MinMax(), BlockMinMax(block_size=5_000)) if retrains else (PGD(), BlockPGD(block_size=5_000))
+    whole, block = (exact(Ascent(method, graph, budget, np.random.default_rng(0))) for method in methods)
     for rate in (0.3, 0.2):
         whole.step(rate)
         block.step(rate)
@@ -186,7 +184,7 @@ def test_a_block_of_all_pairs_changes_nothing(graph: Graph, retrains: bool, budg
 
 def test_a_small_block_is_kept_to() -> None:
     graph = synthetic(60, seed=0)
-    ascent = Ascent(PGD(block_size=30), graph, 5, np.random.default_rng(0))
+    ascent = Ascent(BlockPGD(block_size=30), graph, 5, np.random.default_rng(0))
     ascent.step(0.3)
     drawn = np.random.default_rng(0).integers(0, 60, (2, 30))
     allowed = np.concatenate([graph.edges, np.sort(drawn.T, axis=1)])
@@ -194,17 +192,19 @@ def test_a_small_block_is_kept_to() -> None:
     assert set(map(tuple, ascent.pairs.tolist())) <= set(map(tuple, allowed.tolist()))
 
 
-@pytest.mark.parametrize("attack", [MinMax(iterations=30), PGD(iterations=30), PGD(iterations=30, block_size=1_000)])
+@pytest.mark.parametrize(
+    "attack", [MinMax(iterations=30), PGD(iterations=30), BlockPGD(iterations=30, block_size=1_000)]
+)
 def test_they_do_harm(attack: Attack) -> None:
     check_harm(attack)
 
 
 def test_large_graphs_are_sent_to_prbcd(monkeypatch: pytest.MonkeyPatch) -> None:
-    for attack in (MinMax(), PGD()):
+    for attack, blockwise in ((MinMax(), BlockMinMax), (PGD(), BlockPGD)):
         monkeypatch.setattr(type(attack), "max_nodes", 50)
         with pytest.raises(InputError, match=r"takes at most 50 nodes, not 60: use prbcd"):
             attack.poison(synthetic(60, seed=0), 3)
-        assert len(type(attack)(iterations=2, block_size=500).poison(synthetic(60, seed=0), 3).added)
+        assert len(blockwise(iterations=2, block_size=500).poison(synthetic(60, seed=0), 3).added)
 
 
 def test_settings_are_checked() -> None:

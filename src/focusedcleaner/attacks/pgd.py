@@ -37,10 +37,9 @@ class ProjectedGradientAttack(Attack):
         loss: "ce" (cross-entropy) or "cw" (Carlini and Wagner's margin).
         samples: number of Bernoulli samples; the one of largest loss within the budget is taken.
         weight_decay: of the surrogate's training, as in `Implicit`.
-        block_size: number of random pairs that a step considers beside the edges and the support of S; 0: all pairs.
     """
 
-    max_nodes = ALL_PAIRS
+    max_nodes: ClassVar[int | None] = ALL_PAIRS
     retrains: ClassVar[bool]
     """Whether the surrogate is trained again at every step."""
 
@@ -50,18 +49,16 @@ class ProjectedGradientAttack(Attack):
     loss: str = "ce"
     samples: int = bounded(20, "[1, 10000]")
     weight_decay: float = bounded(1e-3, "(0, inf)")
-    block_size: int = bounded(0, "[0, 10000000]")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.loss not in ("ce", "cw"):
             raise InputError(f"loss must be ce or cw, not {self.loss!r}")
 
-    def check(self, graph: Graph) -> None:
-        if self.block_size:
-            graph.check_labelled("the attack")
-        else:
-            super().check(graph)
+    @property
+    def num_candidates(self) -> int | None:
+        """Number of random pairs that a step considers beside the edges and the support of S; None: all pairs."""
+        return None
 
     def flip(self, graph: Graph, budget: int, *, seed: int, progress: Progress) -> IntArray:
         rng = np.random.default_rng(seed)
@@ -117,6 +114,35 @@ class PGD(ProjectedGradientAttack):
     retrains = False
 
 
+@dataclass(frozen=True)
+class BlockwiseAscent(ProjectedGradientAttack):
+    """Mixin for graphs of any size: a step considers a new random block of pairs, as `PRBCD` does.
+
+    A class of its own, because stored experiments are named by all settings of `MinMax` and `PGD`.
+
+    Args:
+        block_size: number of pairs in a block.
+    """
+
+    max_nodes = None
+
+    block_size: int = bounded(250_000, "[1, 10000000]")
+
+    @property
+    def num_candidates(self) -> int | None:
+        return self.block_size
+
+
+@dataclass(frozen=True)
+class BlockMinMax(BlockwiseAscent, MinMax):
+    """`MinMax` on random blocks of pairs."""
+
+
+@dataclass(frozen=True)
+class BlockPGD(BlockwiseAscent, PGD):
+    """`PGD` on random blocks of pairs."""
+
+
 class WeightedStructure(Structure):
     """A structure with edge weights; d = 1 + the sum of the weights at a node."""
 
@@ -141,7 +167,7 @@ class Ascent:
         """The B-th largest entry of the first gradient."""
         self.threshold = 0.0
         """Entries of the gradient up to this value are skipped outside the support."""
-        form = "sparse" if attack.block_size else None
+        form = None if attack.num_candidates is None else "sparse"
         self.surrogate = Surrogate(graph, inner=Implicit(attack.weight_decay), form=form)
         self.fitted = self.surrogate.fit()
         self.loss = AttackerLoss(graph, self.fitted.logits.argmax(1), attack.lambda_, attack.loss)
@@ -173,9 +199,9 @@ class Ascent:
 
     def _draw_block(self) -> IntArray | None:
         """Draw the keys of the random pairs of this step; None if all pairs are considered."""
-        if not self.attack.block_size:
+        if (size := self.attack.num_candidates) is None:
             return None
-        u, v = self.rng.integers(0, self.graph.num_nodes, (2, self.attack.block_size))
+        u, v = self.rng.integers(0, self.graph.num_nodes, (2, size))
         pairs = np.stack([np.minimum(u, v), np.maximum(u, v)], axis=1)
         return unique_keys(pair_keys(pairs[u != v], self.graph.num_nodes))
 

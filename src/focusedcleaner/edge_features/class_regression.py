@@ -35,9 +35,10 @@ class ClassRegression:
         assert graph.labels is not None
         self.graph, self.known = graph, np.flatnonzero(graph.labels >= 0)
         self.present, place = np.unique(graph.labels[self.known], return_inverse=True)
-        self.onehot = torch.nn.functional.one_hot(torch.from_numpy(place), len(self.present)).double().T.contiguous()
         self.structure = structure or Structure(graph)
         self.attributes = attributes or Attributes(graph, unit=True)
+        onehot = torch.nn.functional.one_hot(torch.from_numpy(place), len(self.present))
+        self.onehot = onehot.T.to(self.attributes.dtype).contiguous()
         self.training = Implicit(1 / (inverse_decay * len(self.known) * self.attributes.mean_square), TOLERANCE)
 
     def fit(self, weights: FloatArray, start: Tensor | None = None) -> tuple[FloatArray, Tensor]:
@@ -45,9 +46,14 @@ class ClassRegression:
 
         Return p of every node (N × C), one-hot where the label is known, and W, from which the next training can start.
         """
-        features = _Averages(self.structure, self.attributes, torch.from_numpy(self.known), torch.from_numpy(weights))
+        features = _Averages(
+            self.structure,
+            self.attributes,
+            torch.from_numpy(self.known),
+            torch.from_numpy(weights).to(self.attributes.dtype),
+        )
         w = self.training.fit(features, self.onehot, start).coordinates
-        probabilities = torch.softmax(features.all_logits(w), 1).numpy()
+        probabilities = torch.softmax(features.all_logits(w).double(), 1).numpy()
         return with_known_labels(self.graph, self.present, probabilities), w
 
 

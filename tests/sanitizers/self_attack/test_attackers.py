@@ -8,6 +8,7 @@ import scipy.sparse as sp
 import torch
 
 from focusedcleaner.attacks.loss import AttackerLoss
+from focusedcleaner.attacks.pgd import BlockPGD
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
 from focusedcleaner.sanitizers.self_attack import attackers as simulated
@@ -29,6 +30,12 @@ def test_a_simulated_attacker_plants_new_edges(
     assert len(np.unique(planted, axis=0)) == len(planted)
     assert not graph.has_edges(planted).any()
     assert (planted == ATTACKERS[name](graph, 20, np.random.default_rng(4))).all()
+
+
+def test_no_budget_asks_for_more_pairs_than_a_block_may_have() -> None:
+    assert simulated._num_pairs(10) == simulated.MIN_PAIRS
+    assert simulated._num_pairs(10_000) == 400_000
+    assert BlockPGD(block_size=simulated._num_pairs(10**9)).block_size == simulated.MAX_PAIRS
 
 
 def test_the_simulated_mettack_raises_the_loss_more_than_random_edges(clean: Graph) -> None:

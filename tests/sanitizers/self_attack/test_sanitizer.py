@@ -42,7 +42,6 @@ def test_it_beats_agreement_on_mettack(clean: Graph, poisoned: Graph) -> None:
 @pytest.mark.data
 def test_the_chosen_budget_follows_the_poison(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("focusedcleaner.sanitizers.self_attack.attackers.METTACK_STEPS", 5)
-    monkeypatch.setattr("focusedcleaner.sanitizers.self_attack.attackers.MAX_STEPS", 5)
     whole = datasets.load("cora")
     pure = whole.with_split(Split.random(whole.labels, seed=1))  # type: ignore[arg-type]
     planted = ATTACKERS["mettack"](pure, 500, np.random.default_rng(7))

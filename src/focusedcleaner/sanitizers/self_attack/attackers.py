@@ -12,7 +12,7 @@ from torch import Tensor
 from focusedcleaner.attacks.base import Attack
 from focusedcleaner.attacks.dice import Dice
 from focusedcleaner.attacks.loss import AttackerLoss
-from focusedcleaner.attacks.pgd import PGD, MinMax, ProjectedGradientAttack
+from focusedcleaner.attacks.pgd import BlockMinMax, BlockPGD, BlockwiseAscent
 from focusedcleaner.attacks.random import RandomAttack
 from focusedcleaner.edge_features.class_agreement import attribute_cosines
 from focusedcleaner.edge_features.pair_features import clamped_log, row_dot
@@ -22,17 +22,17 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph, IntArray, Split, no_pairs, pair_keys, pairs_of_keys, unique_keys
 from focusedcleaner.surrogate import Implicit, InnerTraining, PairGradient, Surrogate, Unrolled
 
-DEFAULT_ATTACKERS = "mettack,unrolled,minmax,targeted,dice,random"
+DEFAULT_ATTACKERS = "mettack,unrolled,minmax,targeted,pgd,random"
 ATTACKERS_ELSEWHERE = "mettack,pgd,random"
 """Attackers that are simulated with training nodes of their own."""
-NOISE_LIKE = ("dice", "random")
-"""Attackers that plant at random: what they plant can't be told from the noise of a clean graph."""
+NOISE_LIKE = ("targeted", "dice", "random")
+"""Attackers that plant a few edges each at many nodes: what they plant can't be told from the noise of a clean graph."""
 ELSEWHERE_SHARE = 0.1
 """Share of the nodes on which an attacker of its own trains."""
-PAIRS_PER_EDGE, MIN_PAIRS = 40, 100_000
-"""A step of a gradient attacker chooses among this many random pairs for each edge of its budget. A few large steps
-among all pairs plant too many edges at a few nodes; among a new sample in each step, they plant what the attacks plant
-that take many small steps (docs/self-attack.md)."""
+PAIRS_PER_EDGE, MIN_PAIRS, MAX_PAIRS = 40, 100_000, 10_000_000
+"""A step of a gradient attacker chooses among this many random pairs for each edge of its budget, within bounds. A
+few large steps among all pairs plant too many edges at a few nodes; among a new sample in each step, they plant what
+the attacks plant that take many small steps (docs/self-attack.md)."""
 ASCENT_STEPS, ASCENT_SAMPLES = 8, 2
 """Gradient steps of PGD and MinMax, and Bernoulli samples of the result."""
 METTACK_STEPS = 10
@@ -51,9 +51,7 @@ Attacker = Callable[[Graph, int, np.random.Generator], IntArray]
 """Returns at most ``budget`` pairs u < v to plant in a graph whose labels are all known or predicted (P × 2)."""
 
 
-def simulate_ascent(
-    method: type[ProjectedGradientAttack], graph: Graph, budget: int, rng: np.random.Generator
-) -> IntArray:
+def simulate_ascent(method: type[BlockwiseAscent], graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
     """PGD or MinMax with few steps, each on a random block of pairs as in PRBCD."""
     attack = method(iterations=ASCENT_STEPS, samples=ASCENT_SAMPLES, block_size=_num_pairs(budget))
     return simulate(attack, graph, budget, rng)
@@ -61,7 +59,7 @@ def simulate_ascent(
 
 def _num_pairs(budget: int) -> int:
     """Return the number of random pairs among which a step chooses."""
-    return max(MIN_PAIRS, PAIRS_PER_EDGE * budget)
+    return min(max(MIN_PAIRS, PAIRS_PER_EDGE * budget), MAX_PAIRS)
 
 
 def simulate(attack: Attack, graph: Graph, budget: int, rng: np.random.Generator) -> IntArray:
@@ -195,8 +193,8 @@ ATTACKERS: dict[str, Attacker] = {
     "mettack": simulate_mettack,
     # The published inner training predicts other classes and chooses other pairs, many of them with similar attributes.
     "unrolled": partial(simulate_mettack, inner=Unrolled()),
-    "minmax": partial(simulate_ascent, MinMax),
-    "pgd": partial(simulate_ascent, PGD),
+    "minmax": partial(simulate_ascent, BlockMinMax),
+    "pgd": partial(simulate_ascent, BlockPGD),
     "targeted": simulate_targeted,
     "dice": partial(simulate, Dice(share_removed=0.0)),
     "random": partial(simulate, RandomAttack()),

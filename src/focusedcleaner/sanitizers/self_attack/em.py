@@ -22,6 +22,8 @@ LEAST_PROBABILITY = 1e-4
 """Probabilities are kept this far from 0 and 1, so that no opinion has the last word."""
 SLOW_ATTACKERS = ("unrolled", "minmax")
 """Attackers simulated only in the last rounds if there are others: earlier rounds only decide what to remove."""
+UNROLLED_MAX_EDGES = 50_000
+"""Edges up to which unrolled METTACK is simulated if there are other attackers: it takes as long as all others."""
 MIN_PLANTED_SHARE = 0.03
 """Smallest share of the edges that a simulated attacker plants: the classifier needs examples."""
 FIRST_PLANTED_SHARE = 0.1
@@ -230,9 +232,10 @@ class PlantedEdgeEM:
 
     def attackers_of(self, number: int) -> list[str]:
         """Return the names of the attackers that are simulated in round ``number``."""
-        early = number < self.rounds - AVERAGED_ROUNDS
-        fast = [name for name in self.attackers if name not in SLOW_ATTACKERS]
-        return fast if early and fast else list(self.attackers)
+        skipped: tuple[str, ...] = ("unrolled",) if self.graph.num_edges > UNROLLED_MAX_EDGES else ()
+        if number < self.rounds - AVERAGED_ROUNDS:
+            skipped = SLOW_ATTACKERS
+        return [name for name in self.attackers if name not in skipped] or list(self.attackers)
 
     def e_step(self, classifier: PlantedEdgeClassifier, rest: Graph) -> Posterior:
         """Return the posterior of the real edges, with what the classifier finds in the graph without suspects."""
