@@ -26,7 +26,7 @@ DEFAULT_ATTACKERS = "mettack,unrolled,minmax,targeted,pgd,random"
 ATTACKERS_ELSEWHERE = "mettack,pgd,random"
 """Attackers that are simulated with training nodes of their own."""
 NOISE_LIKE = ("targeted", "dice", "random")
-"""Attackers that plant a few edges each at many nodes: what they plant can't be told from the noise of a clean graph."""
+"""Attackers that plant a few edges at each of many nodes, as the noise of a clean graph does."""
 ELSEWHERE_SHARE = 0.1
 """Share of the nodes on which an attacker of its own trains."""
 PAIRS_PER_EDGE, MIN_PAIRS, MAX_PAIRS = 40, 100_000, 10_000_000

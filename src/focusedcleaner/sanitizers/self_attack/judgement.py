@@ -25,7 +25,7 @@ LOW_FACTOR, HIGH_FACTOR = 0.7, 1.3
 """What the interval of the count adds for simulated attackers that differ from the real one."""
 LEAST_FOUND, LEAST_FOUND_SHARE = 10.0, 0.005
 """A finding is more edges than this, and a larger share of all edges."""
-HARMFUL, SUSPICIOUS = 2.5, 1.0
+HARMFUL, SUSPICIOUS = 3.0, 1.0
 """`Harm.z` from which the harm alone is a finding, and from which it is a reason for doubt."""
 CALM_SHARE = 0.01
 """Count, as a share of the edges, up to which there is no sign of poison."""
@@ -66,7 +66,7 @@ def judge(observed: Observed, focused: list[Posterior], wide: list[Posterior], h
     flags = (
         f"a clean graph like this one would get {count(round(alarms), 'flag')}, this one got {purposeful.mean():,.0f}"
     )
-    if found > needed:
+    if found > needed and observed.global_opinion is None:  # without attributes clean graphs get flags, too
         verdict = Verdict("poisoned", flags, expected_false_alarms=alarms)
     elif harm.z >= HARMFUL:
         harmful = f"without the suspicious edges {harm.gained} hidden labels more were predicted, {harm.lost} fewer"
