@@ -29,6 +29,8 @@ HARMFUL, SUSPICIOUS = 3.0, 1.0
 """`Harm.z` from which the harm alone is a finding, and from which it is a reason for doubt."""
 CALM_SHARE = 0.01
 """Count, as a share of the edges, up to which there is no sign of poison."""
+EXPLAINED = 0.7
+"""Share of the count by attackers at the training nodes from which the wide search's count is not needed."""
 _Z90 = 1.645
 """Half-width, in standard deviations, of an interval that holds 90 % of a normal distribution."""
 
@@ -46,34 +48,38 @@ class Judgement:
 def judge(observed: Observed, focused: list[Posterior], wide: list[Posterior], harm: Harm) -> Judgement:
     """Combine the posteriors of the search at the training nodes, those of the wide search, and the harm measured."""
     last = focused[-AVERAGED_ROUNDS:]
-    edges = len(last[0].planted)
-    counted = float(np.mean([posterior.expected for posterior in last]))
+    edges, counted = len(last[0].planted), last[-1].expected
     purposeful = np.array([posterior.purposeful for posterior in last])
-    opinions = [mean_posterior(search) for search in (focused, wide) if search]
-    weights = [1 + purposeful.mean() / max(counted, 1.0), 1 - purposeful.mean() / max(counted, 1.0)][: len(opinions)]
-    log_odds = mean_log_odds(observed.with_global_opinion(opinions), weights)
-    elsewhere = counted
-    if wide:
-        beyond = np.mean([posterior.expected for posterior in wide[-AVERAGED_ROUNDS:]]) - NATURAL_SHARE * edges
-        elsewhere = max(counted, float(beyond))
-    alarms = float(np.mean([posterior.false_alarms for posterior in last]))
-    found = float(purposeful.mean() - _Z90 * purposeful.std())
-    needed = alarms + max(LEAST_FOUND, LEAST_FOUND_SHARE * edges)
+    explained = float(min(purposeful.mean() / max(counted, 1.0), 1.0))
+    widely = float(np.mean([posterior.expected for posterior in wide[-AVERAGED_ROUNDS:]])) if wide else counted
+    number = max(counted, widely - NATURAL_SHARE * edges)
     spread = _Z90 * float(np.std([posterior.expected for posterior in last]))
+    found = float(purposeful.mean() - _Z90 * purposeful.std())
     low = LOW_FACTOR * max(min(found, counted - spread), 0.0)
-    estimate = Estimate(elsewhere, low, min(HIGH_FACTOR * max(counted + spread, elsewhere), float(edges)))
-    planted = shifted_to_sum(log_odds, elsewhere)
-    flags = (
-        f"a clean graph like this one would get {count(round(alarms), 'flag')}, this one got {purposeful.mean():,.0f}"
-    )
-    if found > needed and observed.global_opinion is None:  # without attributes clean graphs get flags, too
-        verdict = Verdict("poisoned", flags, expected_false_alarms=alarms)
-    elif harm.z >= HARMFUL:
-        harmful = f"without the suspicious edges {harm.gained} hidden labels more were predicted, {harm.lost} fewer"
-        verdict = Verdict("poisoned", harmful, expected_false_alarms=alarms)
-    elif counted <= CALM_SHARE * edges and harm.z < SUSPICIOUS and elsewhere <= 2 * CALM_SHARE * edges:
-        verdict = Verdict("no sign", flags, expected_false_alarms=alarms)
-    else:
-        doubt = f"between {low:,.0f} and {estimate.high:,.0f} edges may be planted, or unusual by nature"
-        verdict = Verdict("uncertain", f"{doubt}; {flags}", expected_false_alarms=alarms)
-    return Judgement(planted, estimate, verdict)
+    high = HIGH_FACTOR * max(counted + spread, number)
+    if explained < EXPLAINED:
+        high = max(high, widely)
+    estimate = Estimate(number, low, min(high, float(edges)))
+    weights = 1 + explained, 1 - explained
+    opinions = [mean_posterior(search) for search in (focused, wide) if search]
+    log_odds = mean_log_odds(observed.with_global_opinion(opinions), weights[: len(opinions)])
+    return Judgement(shifted_to_sum(log_odds, number), estimate, _verdict(estimate, last, found, harm))
+
+
+def _verdict(estimate: Estimate, last: list[Posterior], found: float, harm: Harm) -> Verdict:
+    """Decide by what attackers chose beyond the flags of a clean graph, and by the harm."""
+    edges = len(last[0].planted)
+    alarms = float(np.mean([posterior.false_alarms for posterior in last]))
+    flags = round(float(np.mean([posterior.purposeful for posterior in last])))
+    compared = f"a clean graph like this one would get {count(round(alarms), 'flag')}, this one got {flags:,}"
+    if found > alarms + max(LEAST_FOUND, LEAST_FOUND_SHARE * edges):
+        return Verdict("poisoned", compared, expected_false_alarms=alarms)
+    if harm.z >= HARMFUL:
+        reason = (
+            f"{harm.gained} hidden labels are predicted only without the suspicious edges, {harm.lost} only with them"
+        )
+        return Verdict("poisoned", reason, expected_false_alarms=alarms)
+    if last[-1].expected <= CALM_SHARE * edges and harm.z < SUSPICIOUS and estimate.number <= 2 * CALM_SHARE * edges:
+        return Verdict("no sign", compared, expected_false_alarms=alarms)
+    reason = f"between {estimate.low:,.0f} and {estimate.high:,.0f} edges may be planted, or unusual by nature"
+    return Verdict("uncertain", reason, expected_false_alarms=alarms)
