@@ -174,7 +174,7 @@ def measure(cell: Cell, clean: Graph, poisoned: Graph) -> dict[str, Any]:
         "status": own.verdict.status,
         "esr": score(ranked[:budget], poisoned=poisoned, clean=clean).esr,
         "removed": chosen.removed,
-        "precision": chosen.precision,
+        "precision": chosen.hits / max(chosen.removed, 1),
         "units": seconds / unit(),
         "gcn_own": gcn_accuracy(own.graph, GCNS),
         "calibration": calibration(own, clean),
