@@ -53,11 +53,11 @@ def measure(name: str, attacker: str, defender: str) -> dict[str, Any]:
     method, settings = SANITIZERS[defender]
     done = sanitizer(method, **settings).sanitize(poisoned, "10%")
     quality = score(done.removed, poisoned=poisoned, clean=clean_graph(Source(name, "authors")))
-    figures = {"planted": quality.attacked, "esr": quality.esr, "cr": quality.cr, "oracle": quality.oracle_esr}
+    figures: dict[str, Any] = {"planted": quality.attacked, "esr": quality.esr, "cr": quality.cr, "oracle": quality.oracle_esr}
     if method == "self-attack":
         assert done.estimate is not None
         before, after = (gcn_accuracy(graph, GCNS) for graph in (poisoned, done.graph))
-        figures |= {"estimate": done.estimate.number, "before": before, "after": after}
+        figures |= {"estimate": done.estimate.number, "before": before, "after": after, "status": done.verdict.status}
     return figures
 
 
@@ -77,11 +77,11 @@ def table(results: Results) -> str:
 
 
 def _figures(cell: dict[str, Any] | None) -> str:
-    """ESR, CR and, if measured, the estimate and the accuracy afterwards."""
+    """ESR, CR and, if measured, the estimate, the verdict and the accuracy afterwards."""
     if cell is None:
         return "–"
     text = f"{100 * cell['esr']:.1f}, {100 * cell['cr']:.1f}"
-    return f"{text}; {cell['estimate']:.0f}; {100 * cell['after']:.1f}" if "after" in cell else text
+    return f"{text}; {cell['estimate']:.0f}, {cell['status']}; {100 * cell['after']:.1f}" if "after" in cell else text
 
 
 if __name__ == "__main__":

@@ -49,7 +49,6 @@ def test_the_chosen_budget_follows_the_poison(monkeypatch: pytest.MonkeyPatch) -
     chosen = SelfAttack(rounds=3, trees=20, attackers="mettack", attackers_elsewhere="random")
     much, little = chosen.sanitize(dirty), chosen.sanitize(pure)
     assert much.auto
-    assert (much.scores >= chosen.threshold).all()
     assert much.estimate is not None
     assert little.estimate is not None
     assert 350 < much.estimate.number < 750
@@ -122,3 +121,37 @@ def test_without_an_edge_above_the_threshold_the_top_tenth_is_the_focus(graph: G
     likely[3] = 0.9
     found = PlantedEdges().victims(view, {"planted": likely})
     assert torch.nonzero(found.mask).ravel().tolist() == sorted(graph.edges[3].tolist())
+
+
+def test_the_purpose_decides_how_many_edges_go(poisoned: Graph) -> None:
+    quick = {"rounds": 1, "trees": 20, "attackers": "mettack,random", "attackers_elsewhere": "random"}
+    model, evidence = (
+        sanitizer("self-attack", purpose=why, **quick).sanitize(poisoned) for why in ("model", "evidence")
+    )
+    assert model.verdict.status == evidence.verdict.status == "poisoned"
+    assert len(model.removed) >= poisoned.num_edges // 10
+    assert (evidence.scores >= 0.8).all()
+    assert len(evidence.removed) < len(model.removed)
+    assert model.verdict.expected_precision is not None
+    assert evidence.verdict.expected_precision is not None
+    assert model.verdict.expected_precision < evidence.verdict.expected_precision
+
+
+def test_a_graph_that_is_not_suitable_is_not_judged() -> None:
+    small = synthetic(num_nodes=100, seed=0)
+    done = SelfAttack().sanitize(small)
+    assert done.verdict.status == "not suitable"
+    assert len(done.removed) == len(done.suspects) == 0
+    by_budget = SelfAttack(**QUICK).sanitize(small, 10)  # type: ignore[arg-type]
+    assert (by_budget.verdict.status, len(by_budget.removed)) == ("not suitable", 10)
+    assert "because the budget says so" in by_budget.verdict.caveat
+
+
+def test_progress_names_the_round_and_the_attackers(poisoned: Graph) -> None:
+    stages = []
+    SelfAttack(**QUICK).sanitize(
+        poisoned, 10, progress=lambda done, total, stage="": stages.append((done, total, stage))
+    )  # type: ignore[arg-type]
+    assert stages[0] == (0, 5, "round 1 of 5, attackers: dice, random")
+    assert stages[3][2] == "round 4 of 5, attackers: random"
+    assert "harm" in stages[4][2]

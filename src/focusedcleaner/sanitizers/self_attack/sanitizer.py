@@ -41,6 +41,8 @@ SUSPECTS_SHARE = 0.1
 """Share of the edges in the list of suspects, where none are removed by a budget."""
 WIDE_ROUNDS = 3
 """Most rounds of the wide search, which settles sooner."""
+MODEL_SHARE, HOMOPHILOUS = 0.1, 0.5
+"""Least share of the edges removed for a model, and the share of edges within a (predicted) class from which it holds."""
 SURE = 0.8
 """Probability from which an edge is evidence."""
 
@@ -57,8 +59,9 @@ class SelfAttack(Sanitizer):
     of their log odds. How it works and where it fails: docs/self-attack.md.
 
     It ends with a verdict. Edges are removed only if that is "poisoned", or a budget is given: for a model, those with
-    a probability above the threshold, since a planted edge harms a GNN more than a genuine one helps it, by a factor of
-    (1 − threshold)/threshold; as evidence, those that are planted with a probability of at least 0.8.
+    a probability of at least the threshold, since a planted edge harms a GNN more than a genuine one helps it, by a
+    factor of (1 − threshold)/threshold, and on homophilous graphs at least a tenth of all, since a GNN does without
+    edges between unlike nodes; as evidence, those that are planted with a probability of at least 0.8.
 
     The correction is from Saerens, Latinne, Decaestecker: "Adjusting the Outputs of a Classifier to New a Priori
     Probabilities: A Simple Procedure", Neural Computation 2002. Classifiers trained on planted edges are also in Li et
@@ -91,7 +94,7 @@ class SelfAttack(Sanitizer):
     attackers_elsewhere: str = ATTACKERS_ELSEWHERE
     trees: int = bounded(60, "[1, 10000]")
     purpose: Literal["model", "evidence"] = "model"
-    threshold: float = bounded(0.15, "[0, 1]")
+    threshold: float = bounded(0.05, "[0, 1]")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -169,8 +172,7 @@ class SelfAttack(Sanitizer):
         if budget is not None:
             chosen, listed = order, 0
         elif verdict is None or verdict.status == "poisoned":
-            least = self.threshold if self.purpose == "model" else SURE
-            chosen = order[planted[order] >= least]
+            chosen = order[: self._own_budget(observed, planted)]
         size = len(chosen) if budget is None else budget
         removed = np.array(without_isolating(chosen, graph.edges, graph.degrees, size), dtype=np.int64)
         if verdict is not None and len(removed):
@@ -187,6 +189,14 @@ class SelfAttack(Sanitizer):
             suspect_scores=planted[suspects],
             suspect_evidence=_evidence(observed, planted, suspects),
         )
+
+    def _own_budget(self, observed: Observed, planted: FloatArray) -> int:
+        """Return how many edges to remove from a poisoned graph."""
+        if self.purpose == "evidence":
+            return int((planted >= SURE).sum())
+        alike = np.exp(observed.features["agreement"]).mean()
+        floor = int(MODEL_SHARE * len(planted)) if alike >= HOMOPHILOUS else 0
+        return max(int((planted >= self.threshold).sum()), floor)
 
 
 def _evidence(observed: Observed, planted: FloatArray, edges: IntArray) -> Columns:
