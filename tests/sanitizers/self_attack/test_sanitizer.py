@@ -51,10 +51,11 @@ def test_the_chosen_budget_follows_the_poison(monkeypatch: pytest.MonkeyPatch) -
     assert much.auto
     assert much.estimate is not None
     assert little.estimate is not None
-    assert 350 < much.estimate.number < 750
+    assert 250 < much.estimate.number < 750
+    assert much.estimate.low < 500 < much.estimate.high
     assert score(much.removed, poisoned=dirty, clean=pure).esr > 0.55
     assert little.estimate.number < much.estimate.number / 2
-    assert len(little.removed) < len(much.removed) / 3
+    assert (much.verdict.status, len(little.removed)) == ("poisoned", 0)
 
 
 def test_a_resumed_run_gives_the_same_result(poisoned: Graph, tmp_path: Path) -> None:
@@ -100,13 +101,15 @@ def test_wrong_settings_are_refused(wrong: dict[str, float]) -> None:
 
 
 def test_the_focus_improves_focused_cleaner() -> None:
-    clean = synthetic(400, mean_degree=5.0, num_classes=3, homophily=0.9, attribute_signal=0.3, seed=2)
-    poisoned = attack("mettack").poison(clean, "10%").graph
-    focused = sanitizer("focused-self-attack", edges_per_round=10, **SMALL).sanitize(poisoned, 40)
-    unfocused = sanitizer("focused-none", edges_per_round=10).sanitize(poisoned, 40)
-    assert focused.method == "focused-self-attack"
-    hits = [score(done.removed, poisoned=poisoned, clean=clean).hits for done in (focused, unfocused)]
-    assert hits[0] > 1.2 * hits[1]
+    hits = {"focused-self-attack": 0, "focused-none": 0}
+    for seed in (2, 3, 4):
+        clean = synthetic(400, mean_degree=5.0, num_classes=3, homophily=0.9, attribute_signal=0.3, seed=seed)
+        poisoned = attack("mettack").poison(clean, "10%").graph
+        for name in hits:
+            settings = SMALL if name == "focused-self-attack" else {}
+            done = sanitizer(name, edges_per_round=10, **settings).sanitize(poisoned, 40)
+            hits[name] += score(done.removed, poisoned=poisoned, clean=clean).hits
+    assert hits["focused-self-attack"] > 1.1 * hits["focused-none"]
 
 
 def test_without_an_edge_above_the_threshold_the_top_tenth_is_the_focus(graph: Graph) -> None:

@@ -42,7 +42,7 @@ SUSPECTS_SHARE = 0.1
 WIDE_ROUNDS = 3
 """Most rounds of the wide search, which settles sooner."""
 MODEL_SHARE, HOMOPHILOUS = 0.1, 0.5
-"""Least share of the edges removed for a model, and the share of edges within a (predicted) class from which it holds."""
+"""Least share of the edges removed for a model, where at least this share of all edges is within a predicted class."""
 SURE = 0.8
 """Probability from which an edge is evidence."""
 
