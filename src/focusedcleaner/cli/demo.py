@@ -96,9 +96,9 @@ def _show(fields: dict[str, Any], graphs: dict[str, Graph], sanitation: Sanitati
     cleaner = f"FocusedCleaner ({sanitation.method}) in {sanitation.seconds:.1f} s"
     counts.add_row(f"{fields['planted']:,}", f"edges planted by an attacker (METTACK), who removed {cut:,} others")
     counts.add_row(f"{fields['removed']:,}", f"edges removed by {cleaner}")
-    counts.add_row("", sanitation.headline)
     counts.add_row(f"{fields['hits']:,}", "of these had been planted")
     console.print(counts, "")
+    console.print(f"Its verdict, without knowing that: {sanitation.headline}\n")
     table = results_table("graph", "edges", "within a class", f"GCN accuracy (mean of {SEEDS})")
     for name, graph in graphs.items():
         table.add_row(name, f"{graph.num_edges:,}", percent(graph.homophily), percent(fields["accuracy"][name]))
