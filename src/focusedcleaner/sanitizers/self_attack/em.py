@@ -241,9 +241,11 @@ class PlantedEdgeEM:
         """Return the posterior of the real edges, with what the classifier finds in the graph without suspects."""
         classes, priors = classifier.posterior(self.observed.features.table)
         unseen = self.held_out[self.graph.edge_numbers(rest.edges)]
-        calm, _ = classifier.posterior(self.rehearsal_extractor.extract(rest).table[unseen])
-        alarms = calm[:, self.purposeful].sum() * rest.num_edges / max(unseen.sum(), 1)
-        return Posterior(1 - classes[:, 0], priors, float(classes[:, self.purposeful].sum()), float(alarms))
+        alarms = 0.0
+        if unseen.any():
+            calm, _ = classifier.posterior(self.rehearsal_extractor.extract(rest).table[unseen])
+            alarms = float(calm[:, self.purposeful].sum() * rest.num_edges / unseen.sum())
+        return Posterior(1 - classes[:, 0], priors, float(classes[:, self.purposeful].sum()), alarms)
 
     def m_step(self, number: int, posteriors: list[Posterior]) -> tuple[PlantedEdgeClassifier, Graph]:
         """Remove suspects, simulate the attackers on the rest and train the classifier of round ``number``.

@@ -117,6 +117,7 @@ class SelfAttack(Sanitizer):
             return Selection(np.empty(0, dtype=np.int64), no_scores(), verdict=Verdict("not suitable", obstacle))
         saved = Checkpoint(checkpoint, graph=graph.fingerprint(), budget=budget, seed=seed, settings=self.settings())
         run = _Rounds.restored(saved.load(), self.rounds)
+        observed: Observed | None = None
         judgement, interrupted = None, False
         try:
             observed = Observed.of(graph)
@@ -129,7 +130,7 @@ class SelfAttack(Sanitizer):
             judgement = judge(observed, run.focused, run.wide, measure_harm(graph, seed))
         except KeyboardInterrupt:
             interrupted = True
-        if not run.focused:
+        if observed is None or not run.focused:
             return Selection(np.empty(0, dtype=np.int64), no_scores(), interrupted=True)
         verdict = None if judgement is None else judgement.verdict
         if obstacle and verdict is not None:
@@ -171,7 +172,7 @@ class SelfAttack(Sanitizer):
         chosen = order[:0]
         if budget is not None:
             chosen, listed = order, 0
-        elif verdict is None or verdict.status == "poisoned":
+        elif verdict is not None and verdict.status == "poisoned":
             chosen = order[: self._own_budget(observed, planted)]
         size = len(chosen) if budget is None else budget
         removed = np.array(without_isolating(chosen, graph.edges, graph.degrees, size), dtype=np.int64)
