@@ -40,7 +40,7 @@ AVERAGED_ROUNDS = 2
 """The last rounds, whose posteriors are averaged."""
 MIN_VALIDATION_RATIO = 0.5
 """Smallest ratio of validation to training nodes at which the two are swapped for the rehearsal."""
-GENUINE_SHARE, MAX_GENUINE = 0.5, 100_000
+GENUINE_SHARE, MAX_GENUINE = 0.5, 30_000
 """Share and largest number of an attacked graph's genuine edges in the training set: all attacked graphs have nearly
 the same ones."""
 HELD_OUT_SHARE = 0.2
@@ -202,6 +202,8 @@ class PlantedEdgeEM:
 
     stream: ClassVar[int] = 0
     """Keeps the random draws of different searches apart."""
+    tests_null: ClassVar[bool] = True
+    """Whether the flags that a clean graph would get are measured."""
 
     def __init__(
         self, observed: Observed, attackers: Mapping[str, Attacker], *, rounds: int, trees: int, seed: int
@@ -223,12 +225,12 @@ class PlantedEdgeEM:
         posteriors: list[Posterior] = []
         for number in range(self.rounds):
             classifier, rest = self.m_step(number, posteriors)
-            posteriors.append(self.e_step(classifier, rest))
+            posteriors.append(self.e_step(number, classifier, rest))
         return posteriors, classifier
 
     def round(self, number: int, posteriors: list[Posterior]) -> Posterior:
         """Run round ``number``, from 0; it depends only on the seed, the number and the posteriors before it."""
-        return self.e_step(*self.m_step(number, posteriors))
+        return self.e_step(number, *self.m_step(number, posteriors))
 
     def attackers_of(self, number: int) -> list[str]:
         """Return the names of the attackers that are simulated in round ``number``."""
@@ -237,12 +239,12 @@ class PlantedEdgeEM:
             skipped = SLOW_ATTACKERS
         return [name for name in self.attackers if name not in skipped] or list(self.attackers)
 
-    def e_step(self, classifier: PlantedEdgeClassifier, rest: Graph) -> Posterior:
-        """Return the posterior of the real edges, with what the classifier finds in the graph without suspects."""
+    def e_step(self, number: int, classifier: PlantedEdgeClassifier, rest: Graph) -> Posterior:
+        """Return the posterior of the real edges; in the last rounds with the flags of the graph without suspects."""
         classes, priors = classifier.posterior(self.observed.features.table)
         unseen = self.held_out[self.graph.edge_numbers(rest.edges)]
         alarms = 0.0
-        if unseen.any():
+        if self.tests_null and number >= self.rounds - AVERAGED_ROUNDS and unseen.any():
             calm, _ = classifier.posterior(self.rehearsal_extractor.extract(rest).table[unseen])
             alarms = float(calm[:, self.purposeful].sum() * rest.num_edges / unseen.sum())
         return Posterior(1 - classes[:, 0], priors, float(classes[:, self.purposeful].sum()), alarms)
@@ -319,6 +321,7 @@ class WideSearch(PlantedEdgeEM):
     """
 
     stream: ClassVar[int] = 1
+    tests_null: ClassVar[bool] = False
 
     def __init__(
         self, observed: Observed, attackers: Mapping[str, Attacker], *, rounds: int, trees: int, seed: int
