@@ -149,24 +149,11 @@ def poisoned(clean: Graph) -> Graph:
 def test_the_estimate_is_printed_and_recorded(cli: Command, poisoned: Graph, folder: Path) -> None:
     save_graph(poisoned, folder / "bad.npz")
     quick = [word for key, value in SELF_ATTACK.items() for word in ("--set", f"{key}={value}")]
-    result = cli(
-        "sanitize",
-        "bad.npz",
-        "--method",
-        "self-attack",
-        "--budget",
-        "auto",
-        "--out",
-        "RUN",
-        *quick,
-        "--set",
-        "threshold=0",
-    )
+    result = cli("sanitize", "bad.npz", "--method", "self-attack", "--budget", "10", "--out", "RUN", *quick)
     assert result.exit_code == 0, result.output
-    assert "planted" in result.stdout
-    assert "as the method chose" in result.stdout
+    assert "because the budget says so" in " ".join(result.stdout.split())
     record = json.loads((folder / "RUN" / "run.json").read_text())
-    assert record["auto_budget"]
+    assert not record["auto_budget"]
     assert record["estimate"]["low"] <= record["estimate"]["number"] <= record["estimate"]["high"]
     assert "planted with probability" in result.stdout
     assert "nine times in ten" in (folder / "RUN" / "report.html").read_text()

@@ -49,7 +49,7 @@ class Adaptive(Attack):
 
     >>> from focusedcleaner.datasets import synthetic
     >>> graph = synthetic(num_nodes=100, seed=0)
-    >>> poisoning = Adaptive(steps=2, pool=5, learns=1, rounds=1, trees=5).poison(graph, budget=10)
+    >>> poisoning = Adaptive(steps=2, pool=20, learns=1, rounds=1, trees=5).poison(graph, budget=10)
     >>> len(poisoning.added), len(poisoning.removed)
     (10, 0)
     """

@@ -51,14 +51,9 @@ TRACE_TITLES = {
     "crossing": "Edges between clusters",
     "clusters": "Clusters",
     "estimated_planted": "Estimated number of planted edges",
-    "share_genuine": "Share of genuine edges",
-    "share_mettack": "Share of edges like METTACK's",
-    "share_unrolled": "Share of edges like unrolled METTACK's",
-    "share_minmax": "Share of edges like MinMax's",
-    "share_targeted": "Share of edges like a targeted attack's",
-    "share_dice": "Share of edges like DICE's",
-    "share_random": "Share of random edges",
-    "share_stealthy": "Share of edges like a stealthy attack's",
+    "wide_search": "Search: 0 at the training nodes, 1 elsewhere",
+    "purposeful": "Of these, like an attacker's choice",
+    "false_alarms": "The same in a clean graph",
 }
 POSITIONS = ("round", "removed", "added")
 """Columns of a trace that say where in the run a row is."""

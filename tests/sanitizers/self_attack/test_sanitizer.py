@@ -151,10 +151,13 @@ def test_a_graph_that_is_not_suitable_is_not_judged() -> None:
 
 
 def test_progress_names_the_round_and_the_attackers(poisoned: Graph) -> None:
-    stages = []
-    SelfAttack(**QUICK).sanitize(
-        poisoned, 10, progress=lambda done, total, stage="": stages.append((done, total, stage))
-    )  # type: ignore[arg-type]
+    stages: list[tuple[int, int, str]] = []
+
+    def note(done: int, total: int, stage: str = "") -> None:
+        stages.append((done, total, stage))
+
+    SelfAttack(**QUICK).sanitize(poisoned, 10, progress=note)  # type: ignore[arg-type]
     assert stages[0] == (0, 5, "round 1 of 5, attackers: dice, random")
     assert stages[3][2] == "round 4 of 5, attackers: random"
     assert "harm" in stages[4][2]
+    assert stages[5] == (5, 5, "")

@@ -128,6 +128,7 @@ class SelfAttack(Sanitizer):
                     saved.save(run.arrays())
             self._tell(progress, run.done, "do the suspicious edges do harm?")
             judgement = judge(observed, run.focused, run.wide, measure_harm(graph, seed))
+            self._tell(progress, run.done + 1)
         except KeyboardInterrupt:
             interrupted = True
         if observed is None or not run.focused:
@@ -139,11 +140,11 @@ class SelfAttack(Sanitizer):
         found = self._selection(observed, run, judgement, verdict, budget)
         return replace(found, interrupted=interrupted)
 
-    def _tell(self, progress: Progress | None, done: int, doing: str) -> None:
-        """Report the progress before a round; the last one measures the harm."""
+    def _tell(self, progress: Progress | None, done: int, doing: str = "") -> None:
+        """Report the progress before a round, and at the end; the last round measures the harm."""
         total = self.rounds + self._wide_rounds + 1
         if progress is not None:
-            progress(done, total, f"round {done + 1} of {total}, {doing}")
+            progress(done, total, f"round {done + 1} of {total}, {doing}" if doing else "")
 
     def edge_scorer(self, graph: Graph, *, seed: int = 0) -> EdgeScorer:
         """Return the last classifiers of both searches, trained on ``graph``, as a scorer of graphs over its nodes."""
