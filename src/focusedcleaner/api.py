@@ -181,7 +181,7 @@ def _warnings(graph: Graph, homophily: float | None) -> tuple[str, ...]:
     """What makes results weaker, in one sentence each."""
     found = []
     if homophily is not None and homophily < 0.5:
-        found.append("most edges with known labels join different classes: estimates fail on such graphs")
+        found.append("most edges with known labels join different classes: rankings and counts are weak on such graphs")
     if graph.attributes is None:
         found.append("without attributes, results are weaker")
     return (*found, *attribute_notes(graph))
