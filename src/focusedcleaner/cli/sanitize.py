@@ -209,7 +209,7 @@ def _show(run: Run) -> None:
     facts = grid(style="dim")
     facts.add_row("method", f"{method}: {SANITIZERS[method].summary}" if method in SANITIZERS.names() else method)
     facts.add_row("budget", _budget(run))
-    if run.estimate is not None:
+    if run.estimate is not None and run.verdict.status == "poisoned":
         facts.add_row("planted", str(run.estimate))
     facts.add_row("time", f"{record['seconds']:.1f} s")
     if not math.isnan(run.poisoned.homophily):

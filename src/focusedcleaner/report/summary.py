@@ -88,13 +88,14 @@ def _run(run: Run) -> dict[str, Any]:
     record = run.record
     source = {key: value for key, value in record["input"].items() if value is not None and value is not False}
     graph = source.get("graph", "a graph in memory")
+    doubt = "" if run.verdict.status == "poisoned" else ", if any was planted"
     return {
         "status": record["status"],
         "method": record["method"],
         "settings": _flat(record["settings"]),
         "budget": record["budget"],
         "auto": bool(record["auto_budget"]),
-        "estimate": None if run.estimate is None else str(run.estimate),
+        "estimate": None if run.estimate is None else f"{run.estimate}{doubt}",
         "removed": len(run.removed),
         "added": len(run.added),
         "suspects": len(run.suspects),

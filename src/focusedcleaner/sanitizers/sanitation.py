@@ -106,7 +106,7 @@ class Sanitation:
             parts.append(f"{len(self.added):,} added")
         if not len(self.removed) and len(self.suspects):
             parts.append(count(len(self.suspects), "suspect"))
-        if self.estimate is not None:
+        if self.estimate is not None and self.verdict.status == "poisoned":
             parts.append(f"about {self.estimate.number:,.0f} planted")
         return f"Sanitation({self.method}, {self.verdict.status}: {', '.join(parts)})"
 

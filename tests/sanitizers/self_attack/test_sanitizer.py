@@ -161,3 +161,11 @@ def test_progress_names_the_round_and_the_attackers(poisoned: Graph) -> None:
     assert stages[3][2] == "round 4 of 5, attackers: random"
     assert "harm" in stages[4][2]
     assert stages[5] == (5, 5, "")
+
+
+def test_without_a_finding_suspects_get_no_probability(poisoned: Graph) -> None:
+    done = SelfAttack(**QUICK).sanitize(poisoned)  # type: ignore[arg-type]
+    assert done.verdict.status != "poisoned"  # of simulated attackers that plant at random
+    assert len(done.removed) == 0 < len(done.suspects)
+    assert "planted" not in done.suspect_evidence
+    assert "planted" not in repr(done)

@@ -180,6 +180,9 @@ class SelfAttack(Sanitizer):
         if verdict is not None and len(removed):
             verdict = replace(verdict, expected_precision=float(planted[removed].mean()))
         suspects = order[:listed]
+        suspicion = dict(_evidence(observed, planted, suspects))
+        if verdict is None or verdict.status != "poisoned":
+            del suspicion["planted"]  # a probability only if anything was planted; it stays the score
         return Selection(
             removed,
             planted[removed],
@@ -189,7 +192,7 @@ class SelfAttack(Sanitizer):
             verdict=verdict,
             suspects=suspects,
             suspect_scores=planted[suspects],
-            suspect_evidence=_evidence(observed, planted, suspects),
+            suspect_evidence=suspicion,
         )
 
     def _own_budget(self, observed: Observed, planted: FloatArray) -> int:
