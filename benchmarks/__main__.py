@@ -1,13 +1,20 @@
-"""python -m benchmarks [speed] [parts] [scale] [quality] [report]: measure all or these, write docs/benchmarks.md."""
+"""python -m benchmarks [speed] [parts] [scale] [forecast] [quality] [report]: measure, and write docs/benchmarks.md."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import parts, quality, report, scale, speed
+from benchmarks import forecast, parts, quality, report, scale, speed
 from benchmarks.common import exit_code
 
-PARTS = {"speed": speed.run, "parts": parts.run, "scale": scale.run, "quality": quality.run, "report": report.run}
+PARTS = {
+    "speed": speed.run,
+    "parts": parts.run,
+    "scale": scale.run,
+    "forecast": forecast.run,
+    "quality": quality.run,
+    "report": report.run,
+}
 
 
 def main() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmarks import forecast
 from benchmarks.common import PAGES, Results, markdown_table
 from benchmarks.quality import POWERS, VARIANTS, means
 from focusedcleaner.io.transaction import write_files
@@ -87,6 +88,14 @@ are of elapsed time: other work on the machine counts.
 ## Growing graphs (synthetic, 128 attributes, 40 classes, mean degree 10)
 
 {scale()}
+## Forecasts of time and memory (`focusedcleaner check`)
+
+Whole runs of `self-attack` without a budget, each in a process of its own with one thread, beside other work on the
+machine: CPU time, not elapsed time. The forecast is a sum of costs per node, edge, attribute value and so on, in the
+time of one small sparse product that `check` measures on the machine itself; "unseen" is the forecast by a fit of all
+other graphs. Made by `python -m benchmarks.forecast`.
+
+{forecast.table()}
 ## Quality of sanitation
 
 {quality()}"""

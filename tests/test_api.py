@@ -60,7 +60,7 @@ def test_attacks_classifiers_and_scores_take_every_kind(graph: fc.Graph, kind: s
 
 
 def test_a_matrix_alone_has_no_labels(graph: fc.Graph) -> None:
-    with pytest.raises(fc.InputError, match="the graph has no labels"):
+    with pytest.raises(fc.InputError, match="the graph has no attributes"):
         fc.sanitize(graph.adjacency(), "jaccard")
     assert fc.check(graph.adjacency()).edges == graph.num_edges
 
@@ -78,7 +78,8 @@ def test_one_default_for_python_the_transform_and_the_command_line(graph: fc.Gra
     quick: dict[str, Any] = {"rounds": 1, "trees": 2, "attackers": "random"}
     done = cli("sanitize", "graph.npz", "--json", *(f"--set={name}={value}" for name, value in quick.items()))
     assert done.exit_code == 0, done.output
-    result = fc.sanitize(graph, **quick)
+    with pytest.warns(fc.InputWarning, match="Not suitable: too small: 300 edges"):
+        result = fc.sanitize(graph, **quick)
     assert json.loads(done.stdout)["method"] == default_method(graph) == result.method == "self-attack"
     assert json.loads(done.stdout)["status"] == result.verdict.status
     assert fc.check(graph).method == "self-attack"
@@ -106,6 +107,110 @@ def test_a_result_is_one_line_a_table_and_a_frame(graph: fc.Graph) -> None:
     assert set(result.evidence) <= set(frame.columns)
 
 
+@pytest.mark.usefixtures("judge")
+@pytest.mark.parametrize("status", ["poisoned", "no sign", "uncertain", "not suitable"])
+def test_a_verdict_that_is_no_finding_warns_once(graph: fc.Graph, status: str) -> None:
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always")
+        result = fc.sanitize(graph, "judge", status=status)
+    assert result.status == status
+    texts = [str(warning.message) for warning in raised if warning.filename == __file__]
+    assert texts == ([result.summary] if status in ("uncertain", "not suitable") else [])
+    assert result.warnings == ()
+
+
+@pytest.mark.usefixtures("judge")
+def test_who_gave_a_budget_is_not_warned_of_a_ranking(graph: fc.Graph) -> None:
+    assert fc.sanitize(graph, "judge", 5, status="uncertain").status == "uncertain"
+    with pytest.warns(fc.InputWarning, match="Not suitable"):
+        fc.sanitize(graph, "judge", 5, status="not suitable")
+    with pytest.warns(fc.InputWarning, match="30 edges were removed because the budget says so"):
+        fc.sanitize(graph, "jaccard")
+
+
+def test_what_was_changed_is_on_the_result_and_a_warning(graph: fc.Graph) -> None:
+    data = to_pyg(graph)
+    del data.val_mask
+    with pytest.warns(fc.InputWarning, match="without val_mask") as raised:
+        result = fc.sanitize(data, "cosine", 5)
+    assert result.warnings == tuple(str(warning.message) for warning in raised)
+
+
+def test_scores_of_all_edges(graph: fc.Graph) -> None:
+    named = replace(graph, names=tuple(f"n{node}" for node in range(graph.num_nodes)))
+    result = fc.sanitize(named, "agreement", 12, scores=True)
+    assert result.edge_scores is not None
+    frame = result.to_frame(all_edges=True)
+    assert frame.columns == ["rank", "u", "v", "score", "removed"]
+    assert frame["score"].is_sorted(descending=True)
+    listed = np.array([[int(row["u"][1:]), int(row["v"][1:])] for row in frame.iter_rows(named=True)])
+    assert result.edge_scores[graph.edge_numbers(listed)].tolist() == frame["score"].to_list()
+    gone = {tuple(pair) for pair in listed[frame["removed"].to_numpy()].tolist()}
+    assert gone == {tuple(pair) for pair in result.removed.tolist()}
+
+
+def test_scores_are_refused_before_any_work() -> None:
+    with pytest.raises(fc.InputError, match=r"cld scores only .* come from self-attack, agreement, "):
+        fc.sanitize(None, "cld", scores=True)
+    with pytest.raises(fc.InputError, match="jaccard gives no probabilities"):
+        fc.sanitize(None, "jaccard", soft=True)
+    with pytest.raises(fc.InputError, match="leave out the budget"):
+        fc.sanitize(None, "self-attack", 5, soft=True)
+
+
+def test_auto_may_choose_a_method_without_scores(graph: fc.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("focusedcleaner.sanitizers.MOST_EDGES", 100)
+    for asked in ({"scores": True}, {"soft": True}):
+        with pytest.raises(fc.InputError, match="cld "):
+            fc.sanitize(graph, **asked)  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("judge")
+@pytest.mark.parametrize("kind", KINDS)
+def test_soft_weights_in_every_kind(graph: fc.Graph, kind: str) -> None:
+    data = KINDS[kind](graph)
+    result = fc.sanitize(data, "judge", soft=True)
+    assert (len(result.removed), result.soft, result.graph == graph) == (0, True, True)
+    assert (result.verdict.expected_precision, len(result.suspects)) == (None, 8)
+    assert result.edge_scores is not None
+    assert result.edge_weights.tolist() == (1 - result.edge_scores).tolist()
+    assert type(result.data) is type(data)
+    u, v = graph.edges.T
+    if kind == "PyG":
+        index, weights = result.data.edge_index.numpy(), np.ones((150, 150))
+        weights[index[0], index[1]] = result.data.edge_weight.numpy()
+        found = weights[u, v]
+        assert (weights == weights.T).all()
+    elif kind == "NetworkX":
+        found = np.array([result.data.edges[pair]["weight"] for pair in graph.edges.tolist()])
+    elif kind == "scipy":
+        found = result.data["adjacency"].toarray()[u, v]
+    else:
+        found = result.edge_weights
+    np.testing.assert_allclose(found, result.edge_weights, rtol=1e-6)
+    assert as_graph(data) == graph, "the input was changed"
+
+
+@pytest.mark.usefixtures("judge")
+def test_soft_weights_are_1_unless_the_graph_is_poisoned(graph: fc.Graph) -> None:
+    with pytest.warns(fc.InputWarning, match="The weight of every edge is 1"):
+        result = fc.sanitize(to_pyg(graph), "judge", soft=True, status="uncertain")
+    assert (result.data.edge_weight == 1).all()
+    assert "planted" not in result.to_frame(all_edges=True).columns
+    assert repr(result) == "Sanitation(judge, uncertain: 300 edges weighted, 16 suspects)"
+
+
+def test_what_only_some_data_have_is_refused_elsewhere(graph: fc.Graph) -> None:
+    with pytest.raises(fc.InputError, match="edge_type is for a PyG HeteroData, and this is a Graph"):
+        fc.sanitize(graph, "svd", edge_type=("user", "rates", "item"))
+    with pytest.raises(fc.InputError, match="split chooses a column of PyG masks"):
+        fc.sanitize(graph, "svd", split=0)
+
+
+def test_the_papers_class_takes_pyg_data(graph: fc.Graph) -> None:
+    assert fc.FocusedCleaner().sanitize(to_pyg(graph), 5).data.num_edges == 590
+
+
 # check ---------------------------------------------------------------------------------------------------------------
 
 
@@ -120,29 +225,20 @@ def test_check_tells_what_the_graph_is(graph: fc.Graph) -> None:
     small = (
         "not suitable: too small: 300 edges, and at least 500 are needed; no edge is removed unless a budget is given"
     )
-    assert small in found.warnings
+    assert found.warnings[0] == small
+    assert not found.suitable
     assert json.loads(json.dumps(found.to_dict()))["method"] == "self-attack"
     text = str(found)
     assert "150 nodes, 300 edges" in text
-    assert "Assumed:" in text
-
-
-@pytest.mark.parametrize(
-    ("change", "warning"),
-    [
-        ({"labels": None, "split": None, "class_names": None}, "the graph has no labels"),
-        ({"attributes": None, "attribute_names": None}, "without attributes"),
-    ],
-)
-def test_check_warns(graph: fc.Graph, change: dict[str, Any], warning: str) -> None:
-    assert any(warning in line for line in fc.check(replace(graph, **change)).warnings)
+    assert "\nAssumed\n" in text
 
 
 def test_check_of_a_heterophilous_graph_without_a_split() -> None:
     square = fc.Graph(8, [[0, 1], [0, 3], [1, 2], [2, 3], [4, 5], [6, 7]], labels=[0, 1] * 4)
     found = fc.check(square)
     assert (found.components, found.isolated_nodes, found.bipartite) == (3, 0, False)
-    assert any("join different classes" in warning for warning in found.warnings)
+    assert any(warning.startswith("only 0.0 % of the edges join nodes of one class") for warning in found.warnings)
+    assert "class 0 links mostly to class 1 (100.0 %)" in str(found)
     assert found.split is None
     assert any("random split" in line for line in found.assumptions)
 
@@ -150,16 +246,16 @@ def test_check_of_a_heterophilous_graph_without_a_split() -> None:
 def test_check_of_users_and_items(graph: fc.Graph) -> None:
     users_and_items = replace(graph, edges=np.array([[user, item] for user in range(20) for item in range(20, 60)]))
     found = fc.check(users_and_items)
-    assert found.bipartite
-    assert found.warnings[0].startswith("not suitable: the graph is bipartite")
-    assert "800 edges, 91 components, bipartite" in str(found)
+    assert (found.bipartite, found.sides) == (True, (20, 40))
+    assert "20 nodes on one side, 40 on the other" in str(found)
 
 
 def test_check_of_a_graph_beyond_the_default_method(graph: fc.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("focusedcleaner.sanitizers.MOST_EDGES", 100)
     found = fc.check(graph)
     assert (found.method, found.chooses_budget) == ("cld", False)
-    assert "method: cld, which ranks the edges; none is removed without a budget" in str(found)
+    assert "self-attack would take too long" in found.method_reason
+    assert "without budget  no edge is removed" in str(found)
 
 
 # Methods of one's own ------------------------------------------------------------------------------------------------
@@ -187,6 +283,23 @@ def test_a_sanitizer_of_ones_own(graph: fc.Graph, cli: Callable[..., Any]) -> No
     assert "Removes edges between distant node numbers" in " ".join(cli("methods").stdout.split())
     with pytest.raises(fc.InputError, match="already a method 'longest'"):
         fc.register_sanitizer(Longest)
+
+
+@pytest.mark.usefixtures("registries")
+def test_a_sanitizer_of_ones_own_that_needs_no_labels(graph: fc.Graph) -> None:
+    @dataclass(frozen=True)
+    class Unlabelled(Longest):
+        name: ClassVar[str] = "unlabelled"
+        needs_labels: ClassVar[bool] = False
+
+    fc.register_sanitizer(Longest)
+    fc.register_sanitizer(Unlabelled)
+    bare = fc.Graph(graph.num_nodes, graph.edges)
+    with pytest.raises(fc.InputError, match="the graph has no labels, and longest needs"):
+        fc.sanitize(bare, "longest", 5)
+    result = fc.sanitize(bare, "unlabelled", 5, scores=True)
+    assert result.edge_scores is not None
+    assert len(result.to_frame(all_edges=True)) == 300
 
 
 @pytest.mark.usefixtures("registries")

@@ -14,7 +14,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "focusedcleaner"
-LATE = {"torch", "torch_geometric", "networkx", "polars", "matplotlib", "ray", "uvicorn", "starlette", "importlib"}
+LATE = {"torch", "torch_geometric", "networkx", "polars", "tqdm", "matplotlib", "ray"}
+LATE |= {"uvicorn", "starlette", "importlib"}
 """Packages that a function may import: optional extras, and what would slow down the start of the command line."""
 
 

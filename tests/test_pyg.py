@@ -17,6 +17,7 @@ from focusedcleaner.sanitizers import sanitizer
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     from torch_geometric.data import Batch, HeteroData
+    from torch_geometric.nn import GCNConv
     from torch_geometric.transforms import Compose
 
 
@@ -68,7 +69,7 @@ def test_composes_and_batches(data: Any) -> None:
 def test_says_what_is_missing(data: Any, missing: str, message: str) -> None:
     del data[missing]
     with pytest.raises(InputError, match=message):
-        Sanitize()(data)
+        Sanitize("cld")(data)
 
 
 def test_a_missing_split_is_drawn(graph: Graph, data: Any) -> None:
@@ -80,14 +81,65 @@ def test_a_missing_split_is_drawn(graph: Graph, data: Any) -> None:
 
 
 def test_takes_one_graph_of_one_kind() -> None:
-    with pytest.raises(InputError, match="not on HeteroData"):
+    with pytest.raises(InputError, match="not on dict"):
+        Sanitize()({})
+    with pytest.raises(InputError, match="one edge type at a time, edge_type; its types are none"):
         Sanitize()(HeteroData())
+
+
+def test_one_edge_type_of_several() -> None:
+    network = HeteroData()
+    network["user"].num_nodes, network["item"].num_nodes = 20, 30
+    pairs = torch.cartesian_prod(torch.arange(20), torch.arange(30))[::7].T
+    network["user", "rates", "item"].edge_index = pairs
+    network["user", "knows", "user"].edge_index = torch.tensor([[0, 1], [1, 0]])
+    cleaned = Sanitize("dense-blocks", budget=9, edge_type=("user", "rates", "item"))(network)
+    edges = cleaned["user", "rates", "item"]
+    assert edges.num_edges == pairs.shape[1] - 9
+    kept, gone = ({tuple(pair) for pair in index.T.tolist()} for index in (edges.edge_index, edges.removed_edge_index))
+    assert kept | gone == {tuple(pair) for pair in pairs.T.tolist()}
+    assert cleaned["user", "knows", "user"].num_edges == 2
+
+
+def test_a_column_of_masks(graph: Graph, data: Any) -> None:
+    other = graph.with_split(None).with_drawn_split(9)
+    for part in ("train", "val", "test"):
+        data[f"{part}_mask"] = torch.stack([data[f"{part}_mask"], to_pyg(other)[f"{part}_mask"]], 1)
+    with pytest.raises(InputError, match=r"train_mask has 2 columns, .* split=0"):
+        Sanitize("agreement", budget=5)(data)
+    for column, expected in ((0, graph), (1, other)):
+        cleaned = Sanitize("agreement", budget=5, split=column)(data)
+        assert cleaned.removed_edge_index.T.tolist() == sanitizer("agreement").sanitize(expected, 5).removed.tolist()
+        assert cleaned.train_mask.shape == (150, 2)
+
+
+@pytest.mark.usefixtures("judge")
+def test_soft_weights_reach_a_network(data: Any) -> None:
+    weighted = Sanitize("judge", soft=True)(data)
+    assert torch.equal(weighted.edge_index, data.edge_index)
+    assert weighted.edge_weight.dtype == torch.float32
+    assert "edge_weight" not in data
+    convolution = GCNConv(data.x.shape[1], 3)
+    plain, soft = (
+        convolution(data.x, data.edge_index),
+        convolution(weighted.x, weighted.edge_index, weighted.edge_weight),
+    )
+    assert not torch.allclose(plain, soft)
+    assert torch.isfinite(soft).all()
+
+
+def test_soft_weights_need_probabilities_and_no_budget() -> None:
+    with pytest.raises(InputError, match=r"cld gives no probabilities, .*: choose self-attack"):
+        Sanitize("cld", soft=True)
+    with pytest.raises(InputError, match="leave out the budget"):
+        Sanitize("self-attack", budget=5, soft=True)
 
 
 def test_settings_are_checked_at_once() -> None:
     with pytest.raises(InputError, match="has no setting 'taw'"):
         Sanitize("cld", taw=1)
     assert repr(Sanitize("lp", budget="10%", eta=0)) == "Sanitize('lp', budget='10%', seed=0, eta=0)"
+    assert repr(Sanitize(soft=True, split=0)) == "Sanitize('auto', budget=None, seed=0, soft=True, split=0)"
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,7 @@ def test_a_record_is_read_with_what_it_lacks(tmp_path: Path) -> None:
         ("verdict", {"status": "poisoned", "reason": "x", "expected_precision": 1.1}, "verdict must be null or an obj"),
         ("verdict", {"status": "poisoned", "reason": "x", "expected_false_alarms": -1}, "verdict must be null or an"),
         ("verdict", {"status": "poisoned", "reason": "x", "caveat": 3}, "verdict must be null or an object"),
+        ("verdict", {"status": "poisoned", "reason": "x", "rule": 3}, "verdict must be null or an object"),
         ("warnings", ["a", 3], "warnings must be a list of texts"),
         ("warnings", "a", "warnings must be a list of texts"),
         ("input", {"graph": 5}, "input must be an object, with text"),

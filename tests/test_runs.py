@@ -17,7 +17,7 @@ from focusedcleaner.io import load_graph
 from focusedcleaner.restore.missing import Missing
 from focusedcleaner.run_record import check_same_configuration, read_record
 from focusedcleaner.runs import RunFolder, free_path, read_missing, read_run, write_missing, write_run
-from focusedcleaner.sanitizers import FocusedCleaner, Sanitation
+from focusedcleaner.sanitizers import FocusedCleaner, Jaccard, Sanitation
 
 
 @pytest.fixture
@@ -204,3 +204,12 @@ def test_a_record_of_an_older_version_is_read(sanitation: Sanitation, folder: Pa
     del record["input"]["fingerprint"]
     Path("RUN/run.json").write_text(json.dumps(record))
     assert read_run("RUN").record["seconds"] == 0.0
+
+
+def test_scores_that_are_not_of_the_last_result_are_removed(graph: Graph, folder: Path) -> None:
+    scored = Jaccard().sanitize(graph, 5)
+    for scores, expected in ((True, True), (False, False)):
+        with RunFolder.opened(Path("RUN"), resume=Path("RUN").exists()) as place:
+            place.finish(scored, {}, status="interrupted", scores=scores)
+        assert Path("RUN/scores.csv").exists() == expected
+        assert read_run("RUN").removed.tolist() == scored.removed.tolist()

@@ -60,7 +60,7 @@ def test_fields_that_hold_objects_are_no_settings() -> None:
     known = settings_of(FocusedCleaner)
     assert "detector" not in known
     assert "inner" not in known
-    assert known["validation_weight"] == Setting("validation_weight", float, optional=True)
+    assert known["validation_weight"] == Setting("validation_weight", float, optional=True, interval="[0, 1]")
 
 
 @pytest.mark.parametrize("pair", ["tau", "=3", " = "])

@@ -33,11 +33,12 @@ def test_the_first_line(verdict: Verdict, estimate: Estimate | None, line: str) 
 def test_the_explanation_repeats_nothing() -> None:
     assert Verdict("not suitable", "the graph is bipartite").explanation == ""
     assert Verdict("no sign", "31 flags", caveat="2 edges went").explanation == "31 flags. 2 edges went."
+    assert Verdict("poisoned", "31 flags", rule="a tenth went").explanation == "31 flags. A tenth went."
 
 
 @pytest.mark.parametrize("status", STATUSES)
 def test_a_verdict_as_json_and_back(status: str) -> None:
-    verdict = Verdict(status, "why", 0.75, 31.0, "a budget")  # type: ignore[arg-type]
+    verdict = Verdict(status, "why", 0.75, 31.0, "a budget", "a rule")  # type: ignore[arg-type]
     assert Verdict.of(json.loads(json.dumps(verdict.to_dict()))) == verdict
     assert Verdict.of({"status": status, "reason": "why", "colour": "red"}) == Verdict(status, "why")  # type: ignore[arg-type]
 

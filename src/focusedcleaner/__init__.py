@@ -13,15 +13,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from focusedcleaner import datasets
-    from focusedcleaner.api import (
-        Check,
-        check,
-        register_attack,
-        register_classifier,
-        register_sanitizer,
-        sanitize,
-    )
+    from focusedcleaner.accuracy import Accuracy, classify
+    from focusedcleaner.api import register_attack, register_classifier, register_sanitizer, sanitize
     from focusedcleaner.attacks import Attack, Poisoning, attack
+    from focusedcleaner.checking import Check, check
     from focusedcleaner.classifiers import Classifier, classifier
     from focusedcleaner.errors import InputError, InputWarning
     from focusedcleaner.graph import Graph, Split
@@ -42,6 +37,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Accuracy",
     "Attack",
     "Check",
     "Classifier",
@@ -64,6 +60,7 @@ __all__ = [
     "attack",
     "check",
     "classifier",
+    "classify",
     "datasets",
     "load_graph",
     "register_attack",
@@ -76,8 +73,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "api": ("Check", "check", "register_attack", "register_classifier", "register_sanitizer", "sanitize"),
+    "accuracy": ("Accuracy", "classify"),
+    "api": ("register_attack", "register_classifier", "register_sanitizer", "sanitize"),
     "attacks": ("Attack", "Poisoning", "attack"),
+    "checking": ("Check", "check"),
     "classifiers": ("Classifier", "classifier"),
     "errors": ("InputError", "InputWarning"),
     "graph": ("Graph", "Split"),

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, is_dataclass, replace
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass, replace
 from typing import Any, TypeVar
 
 from focusedcleaner.attacks import Attack
 from focusedcleaner.budget import Budget
+from focusedcleaner.checking import Check as Check
+from focusedcleaner.checking import check as check
 from focusedcleaner.classifiers import Classifier
-from focusedcleaner.errors import InputError, recorded_warnings
-from focusedcleaner.formatting import count, percent
-from focusedcleaner.graph import PARTS, Graph
-from focusedcleaner.io.convert import as_graph
+from focusedcleaner.errors import InputError, InputWarning, recorded_warnings
+from focusedcleaner.io.convert import as_graph, is_hetero
 from focusedcleaner.io.edit import check_insertable
+from focusedcleaner.io.pyg import HeteroEdges
 from focusedcleaner.registry import ATTACKS, CLASSIFIERS, SANITIZERS, Method, Progress, Registry
-from focusedcleaner.sanitizers import AUTO, Sanitation, Sanitizer, default_method, sanitizer, sanitizer_for
-from focusedcleaner.sanitizers.checks import (
-    attribute_notes,
-    check_sanitizable,
-    components_and_bipartite,
-    unsuitable,
-)
+from focusedcleaner.sanitizers import AUTO, Sanitation, Sanitizer, check_offers, sanitizer, sanitizer_for
 
 S = TypeVar("S", bound=Sanitizer)
 A = TypeVar("A", bound=Attack)
@@ -36,28 +31,44 @@ def sanitize(
     budget: Budget | None = None,
     *,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
+    scores: bool = False,
+    soft: bool = False,
+    split: int | None = None,
+    edge_type: Sequence[str] | None = None,
     **settings: Any,
 ) -> Sanitation:
     """Remove the edges that an attacker most likely planted.
 
     Args:
-        data: a PyG `Data`, a NetworkX graph, a scipy adjacency matrix, a mapping of matrices as
-            `focusedcleaner.io.convert.from_scipy` takes them, or a `Graph`. It is not changed. Without a split, one is
-            drawn from the labels (10 % training, 10 % validation, stratified).
-        method: a sanitizer's name; "auto" takes self-attack or, beyond 200,000 edges, a ranking by cld, as the command
-            line does.
+        data: a PyG `Data` or `HeteroData`, a NetworkX graph, a scipy adjacency matrix, a mapping of matrices as
+            `focusedcleaner.io.convert.from_scipy` takes them, or a `Graph`. It is not changed. Without a split, all
+            known labels are used for training and validation; of masks that are partly missing, the rest is drawn.
+        method: a sanitizer's name; "auto" takes self-attack or, for a bipartite graph, dense-blocks, as on the command
+            line. Beyond 200,000 edges it only ranks.
         budget: how many edges may be removed: 500, 0.1, "10%", or "auto" for a method that can choose. None is "auto"
             where the method can choose and 10 % where it can't. A budget is not a finding: as many edges go from a
             clean graph.
         seed: fixes everything random.
-        progress: called with (done, total) or (done, total, "round 2 of 4: random, PGD").
+        progress: True for a bar, on a terminal or in a notebook; or called with (done, total) or (done, total,
+            "round 2 of 4: random, PGD").
+        scores: insist on a score of every edge, `Sanitation.edge_scores` and ``to_frame(all_edges=True)``. Methods that
+            work in rounds score only what they remove and are refused.
+        soft: remove nothing; weight each edge by 1 − its probability of being planted, in `Sanitation.data` and
+            `Sanitation.edge_weights`. All weights are 1 unless the verdict is "poisoned". Methods that give no
+            probabilities are refused.
+        split: of PyG masks with several columns, the one to use.
+        edge_type: of a `HeteroData`, the edge type to clean, such as ``("user", "rates", "item")``.
         **settings: the method's settings by name.
 
     Returns:
         The removed edges with scores and evidence, and `data`: the cleaned graph as the same kind of object. `verdict`
         says whether edges were planted: its ``status`` is "no sign", "poisoned", "uncertain" or "not suitable". The
         last two remove nothing unless a budget is given; `suspects` then lists the most suspicious edges.
+
+    Warns:
+        InputWarning: the input was changed or completed (the texts are in `Sanitation.warnings`), or the verdict is
+            "not suitable" or, where no budget was given, "uncertain".
 
     >>> import focusedcleaner as fc
     >>> result = fc.sanitize(fc.datasets.synthetic(200), "cld", budget="5%")
@@ -68,123 +79,53 @@ def sanitize(
     >>> result.data
     Graph(200 nodes, 380 edges, 5 classes, 200 attributes)
     """
-    with recorded_warnings() as notes:
-        graph = as_graph(data).with_drawn_split(seed)
-    chosen = sanitizer_for(graph, method, settings)
-    if chosen.inserts:
-        check_insertable(data, graph, chosen.name)
-    result = chosen.sanitize(graph, budget, seed=seed, progress=progress)
-    return replace(result, source=data, warnings=(*notes, *result.warnings))
-
-
-@dataclass(frozen=True)
-class Check:
-    """What a graph is, what `sanitize` would do with it, and what that rests on."""
-
-    nodes: int
-    edges: int
-    components: int
-    isolated_nodes: int
-    bipartite: bool
-    """Whether no cycle is odd, with too many cycles for that to be chance."""
-    attributes: int
-    classes: int
-    labelled_nodes: int
-    split: Mapping[str, int] | None
-    """Training, validation and test nodes; None where a split would be drawn."""
-    homophily: float | None
-    """The share of edges within a class, among the edges whose two labels are known; None where there is none."""
-    method: str | None
-    """What "auto" would choose; None where the graph can't be sanitized."""
-    chooses_budget: bool
-    assumptions: tuple[str, ...]
-    warnings: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields as JSON values."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        labels = "no labels"
-        if self.classes:
-            labels = f"{self.classes} classes, {count(self.labelled_nodes, 'labelled node')}"
-        lines = [
-            f"{count(self.nodes, 'node')}, {count(self.edges, 'edge')}, {count(self.components, 'component')}"
-            + (", bipartite" if self.bipartite else ""),
-            labels + (f"; {percent(self.homophily)} of the edges within a class" if self.homophily is not None else ""),
-            f"{self.attributes:,} attributes" if self.attributes else "no attributes",
-        ]
-        if self.split is not None:
-            lines.append("split: " + ", ".join(f"{number:,} {part}" for part, number in self.split.items()))
-        if self.method is not None:
-            ranks = "ranks the edges; none is removed without a budget"
-            lines.append(f"method: {self.method}, which {'chooses its budget' if self.chooses_budget else ranks}")
-        for title, entries in (("Assumed", self.assumptions), ("Warnings", self.warnings)):
-            lines += [f"{title}:", *(f"  - {entry}" for entry in entries)] if entries else []
-        return "\n".join(lines)
-
-
-def check(data: Any) -> Check:
-    """Say what a graph is and what `sanitize` would assume about it, without computing anything long.
-
-    Args:
-        data: whatever `sanitize` takes.
-
-    >>> from focusedcleaner.datasets import synthetic
-    >>> print(check(synthetic(200)))
-    200 nodes, 400 edges, 11 components
-    5 classes, 200 labelled nodes; 80.0 % of the edges within a class
-    ...
-    """
-    graph = as_graph(data)
-    components, bipartite = components_and_bipartite(graph)
-    homophily = None if math.isnan(graph.homophily) else graph.homophily
-    warnings = _warnings(graph, homophily)
-    method = None
-    try:
-        drawn = graph.with_drawn_split(0)
-        check_sanitizable(drawn)
-    except InputError as error:
-        warnings = (str(error), *warnings)
-    else:
-        method = default_method(graph)
-        if why := unsuitable(drawn):
-            warnings = (f"not suitable: {why}; no edge is removed unless a budget is given", *warnings)
-    split = graph.split
-    return Check(
-        nodes=graph.num_nodes,
-        edges=graph.num_edges,
-        components=components,
-        isolated_nodes=int((graph.degrees == 0).sum()),
-        bipartite=bipartite,
-        attributes=graph.num_attributes,
-        classes=graph.num_classes,
-        labelled_nodes=len(graph.known_labels),
-        split=None if split is None else dict(zip(PARTS, map(len, split.parts), strict=True)),
-        homophily=homophily,
-        method=method,
-        chooses_budget=method is not None and sanitizer(method).chooses_budget,
-        assumptions=_assumptions(graph),
-        warnings=warnings,
+    result = run_sanitizer(
+        data,
+        method,
+        budget,
+        settings,
+        seed=seed,
+        progress=progress,
+        scores=scores,
+        soft=soft,
+        split=split,
+        edge_type=edge_type,
     )
+    if result.status == "not suitable" or (result.status == "uncertain" and budget is None):
+        warnings.warn(result.summary, InputWarning, stacklevel=2)
+    return result
 
 
-def _assumptions(graph: Graph) -> tuple[str, ...]:
-    assumed = ["edges are undirected and unweighted, and most join nodes of one class"]
-    if graph.split is None and len(graph.known_labels):
-        hidden = "; the labels of the other 80 % are hidden" if len(graph.known_labels) == graph.num_nodes else ""
-        assumed.append(f"a random split is drawn: 10 % of the nodes train, 10 % validate{hidden}")
-    return tuple(assumed)
-
-
-def _warnings(graph: Graph, homophily: float | None) -> tuple[str, ...]:
-    """What makes results weaker, in one sentence each."""
-    found = []
-    if homophily is not None and homophily < 0.5:
-        found.append("most edges with known labels join different classes: rankings and counts are weak on such graphs")
-    if graph.attributes is None:
-        found.append("without attributes, results are weaker")
-    return (*found, *attribute_notes(graph))
+def run_sanitizer(
+    data: Any,
+    method: str,
+    budget: Budget | None,
+    settings: Mapping[str, Any],
+    *,
+    seed: int = 0,
+    progress: Progress | bool | None = None,
+    scores: bool = False,
+    soft: bool = False,
+    split: int | None = None,
+    edge_type: Sequence[str] | None = None,
+) -> Sanitation:
+    """Do what `sanitize` does, without a warning about the verdict."""
+    if method != AUTO:
+        check_offers(sanitizer(method, **settings), scores=scores, soft=soft, budget=budget)
+    source = data
+    if is_hetero(data):
+        source = HeteroEdges.of(data, edge_type)
+    elif edge_type is not None:
+        raise InputError(f"edge_type is for a PyG HeteroData, and this is a {type(data).__name__}: leave it out")
+    with recorded_warnings() as notes:
+        graph = as_graph(source, split=split, seed=seed).with_drawn_split(seed, hide=False)
+    chosen = sanitizer_for(graph, method, settings)
+    check_offers(chosen, scores=scores, soft=soft, budget=budget)
+    if chosen.inserts:
+        check_insertable(source, graph, chosen.name)
+    result = chosen.sanitize(graph, budget, seed=seed, progress=progress)
+    result = replace(result, source=source, warnings=(*notes, *result.warnings))
+    return result.softened() if soft else result
 
 
 def register_sanitizer(kind: type[S], *, about: str = "") -> type[S]:

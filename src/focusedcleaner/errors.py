@@ -17,7 +17,11 @@ class InputError(ValueError):
 
 
 class InputWarning(UserWarning):
-    """Input that was changed before use; the message counts the changes."""
+    """Input that was changed before use, with the changes counted, or that gave no finding a pipeline can rely on."""
+
+
+class ResumableRun(InputError):
+    """A run was interrupted where another one is to be written."""
 
 
 class MissingExtra(InputError):
@@ -33,7 +37,8 @@ def prefix_errors(source: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(f"{os.fspath(source)}: {error}") from None
+        kind = ResumableRun if isinstance(error, ResumableRun) else InputError
+        raise kind(f"{os.fspath(source)}: {error}") from None
     except OSError as error:
         raise InputError(f"{os.fspath(source)}: {error.strerror or error}") from None
     except MemoryError:

@@ -385,15 +385,30 @@ class Graph:
         if len(np.unique(self.labels[self.split.train])) < 2:
             raise InputError("the training nodes are all of one class: at least two are needed")
 
-    def with_drawn_split(self, seed: int) -> Self:
-        """The graph with a random split where it has none and has labels to draw from; otherwise as it is."""
+    def with_drawn_split(self, seed: int, *, hide: bool = True) -> Self:
+        """The graph with a random split where it has none and has labels to draw from; otherwise as it is.
+
+        Where every label is known, 80 % are for testing and so hidden from methods, as benchmarks do; without ``hide``
+        none is: a tenth of the nodes train and all others validate. Where only some are known, they are divided between
+        training and validation.
+        """
         if self.split is not None or self.labels is None or not len(self.known_labels):
             return self
         nodes = self.canonical_order.nodes
-        return self.with_split(Split(*(nodes[part] for part in Split.random(self.labels[nodes], seed=seed).parts)))
+        shares = {} if hide or len(self.known_labels) < self.num_nodes else {"train": 0.1, "val": 0.9}
+        drawn = Split.random(self.labels[nodes], seed=seed, **shares)
+        return self.with_split(Split(*(nodes[part] for part in drawn.parts)))
 
     def with_split(self, split: Split | None) -> Self:
         return replace(self, split=split)
+
+    def as_seen_by_defender(self) -> Self:
+        """The graph `without_test_labels`; without any labels where there is no split that says which are known."""
+        return self.unlabelled() if self.labels is None or self.split is None else self.without_test_labels()
+
+    def unlabelled(self) -> Self:
+        """The graph without labels and split."""
+        return replace(self, labels=None, class_names=None, split=None)
 
     def without_test_labels(self) -> Self:
         """The graph with the labels of training and validation nodes only, as a defender sees it."""

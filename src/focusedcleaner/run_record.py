@@ -102,7 +102,7 @@ def _is_verdict(value: object) -> bool:
     return (
         value.get("status") in STATUSES
         and _is_text(value.get("reason"))
-        and _is_text(value.get("caveat", ""))
+        and all(_is_text(value.get(name, "")) for name in ("caveat", "rule"))
         and (precision is None or (_is_amount(precision) and precision <= 1))
         and (alarms is None or _is_amount(alarms))
     )
@@ -148,7 +148,7 @@ _CHECKS: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "verdict": (
         _is_verdict,
         f"null or an object: status ({', '.join(STATUSES)}), reason, expected_precision (0 to 1 or null), "
-        "expected_false_alarms (from 0 or null) and caveat",
+        "expected_false_alarms (from 0 or null), caveat and rule",
     ),
     "warnings": (lambda value: isinstance(value, list) and all(map(_is_text, value)), "a list of texts"),
     "seconds": (_is_amount, "a number from 0"),

@@ -14,23 +14,32 @@ from numpy.typing import NDArray
 from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 from focusedcleaner.io.disk import read_text
-from focusedcleaner.io.spreadsheet import escape
+from focusedcleaner.io.spreadsheet import escape, unescape
 
 _NUMBERS = ("score", "planted", "common_neighbours", "attribute_similarity")
 """Columns that hold one number per edge; others may hold a vector."""
+_TEXTS = ("rows", "weight", "time")
+"""Columns that hold what the input table says of an edge, as text; of several rows, separated by semicolons."""
 
 
-def edge_table(graph: Graph, edges: IntArray, scores: FloatArray, evidence: Mapping[str, NDArray[Any]]) -> bytes:
-    """Edges as CSV: rank, both ends by their names in the graph, score, and a column per kind of evidence."""
+def edge_table(
+    graph: Graph,
+    edges: IntArray,
+    scores: FloatArray,
+    evidence: Mapping[str, NDArray[Any]],
+    details: Mapping[str, Iterable[str]] | None = None,
+) -> bytes:
+    """Edges as CSV: rank, both ends by their names in the graph, score, a column per kind of evidence, and details."""
     u, v = ([escape(str(graph.name(node))) for node in ends] for ends in edges.reshape(-1, 2).T)
-    return table({"rank": np.arange(1, len(u) + 1), "u": u, "v": v, "score": scores, **evidence})
+    texts = {name: [escape(text) for text in column] for name, column in (details or {}).items()}
+    return table({"rank": np.arange(1, len(u) + 1), "u": u, "v": v, "score": scores, **evidence, **texts})
 
 
 def table(columns: Mapping[str, Iterable[Any]]) -> bytes:
     """Columns as CSV."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow(map(escape, columns))
     writer.writerows(zip(*([_cell(value) for value in column] for column in columns.values()), strict=True))
     return buffer.getvalue().encode()
 
@@ -43,9 +52,10 @@ def _cell(value: Any) -> str:
 
 
 def read_edge_table(path: Path, graph: Graph) -> tuple[IntArray, dict[str, NDArray[Any]]]:
-    """The edges of a table by node number, and the other columns from the score on."""
+    """The edges of a table by node number, and the other columns from the score on, except those of text."""
     with prefix_errors(path):
         header, *rows = read_rows(path) or [[]]
+        header = unescape(header)
         if header[:4] != ["rank", "u", "v", "score"]:
             raise InputError("its columns must begin with rank, u, v, score")
         if any(len(row) != len(header) for row in rows):
@@ -55,7 +65,8 @@ def read_edge_table(path: Path, graph: Graph) -> tuple[IntArray, dict[str, NDArr
         numbers = names | {escape(name): node for name, node in names.items()}  # older files hold the plain names
         try:
             edges = np.array([[numbers[name] for name in ends] for ends in (u, v)], dtype=np.int64).T
-            found = {name: _numbers(column) for name, column in zip(header[3:], columns, strict=True)}
+            named = zip(header[3:], columns, strict=True)
+            found = {name: _numbers(column) for name, column in named if name not in _TEXTS}
         except KeyError as unknown:
             raise InputError(f"names node {unknown}, which the cleaned graph does not have") from None
         except ValueError:

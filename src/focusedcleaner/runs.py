@@ -4,7 +4,9 @@
     removed.csv     the removed edges in order of removal, each with its score and its evidence
     added.csv       the inserted edges with their scores, if there are any
     suspects.csv    the most suspicious edges that were not removed, if the method lists them
+    scores.csv      every edge with its score, the highest first, if `sanitize --scores` asked for it
     sanitized.npz   the cleaned graph
+    sanitized.csv   the file that the graph was read from, or .tsv, .txt, .parquet, .graphml, without the removed edges
     trace.csv       one row per round
     report.html     the report, which the command line writes
     missing.csv     edges that the attacker may have removed, if `restore` was run
@@ -30,9 +32,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from focusedcleaner.errors import InputError, prefix_errors
+from focusedcleaner.errors import InputError, ResumableRun, prefix_errors
 from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs, pair_keys
-from focusedcleaner.io import graph_files, load_npz
+from focusedcleaner.io import TableOptions, graph_files, load_npz
+from focusedcleaner.io.original import ORIGINAL_SUFFIXES, Original, open_original
 from focusedcleaner.io.transaction import JOURNAL, locked, recover, remove_litter, sync_folder, write_files
 from focusedcleaner.restore.missing import Missing
 from focusedcleaner.run_record import RECORD, Status, make_record, read_record
@@ -40,8 +43,9 @@ from focusedcleaner.run_tables import edge_table, read_edge_table, read_rows, ta
 from focusedcleaner.sanitizers.sanitation import Sanitation, no_scores
 from focusedcleaner.verdict import Estimate, Verdict
 
+CLEANED = "sanitized"
 REMOVED, ADDED, SUSPECTS, GRAPH, TRACE = "removed.csv", "added.csv", "suspects.csv", "sanitized.npz", "trace.csv"
-CHECKPOINT, REPORT, MISSING = "checkpoint.npz", "report.html", "missing.csv"
+CHECKPOINT, REPORT, MISSING, SCORES = "checkpoint.npz", "report.html", "missing.csv", "scores.csv"
 _POSITIONS = ("round", "removed", "added")
 
 
@@ -77,10 +81,10 @@ class RunFolder:
                 if folder.work != path and (folder.work / RECORD).is_file():
                     if not resume:
                         start = f"take it over with --resume, or remove {folder.work} to start again"
-                        raise InputError(f"a run was cut off here before its folder had its name: {start}")
+                        raise ResumableRun(f"a run was cut off here before its folder had its name: {start}")
                     folder = folder._moved()
                 elif folder.checkpoint.exists() and not resume:
-                    raise InputError(
+                    raise ResumableRun(
                         f"a run was interrupted here: continue it with --resume, or remove {folder.work} to start again"
                     )
             yield folder
@@ -93,7 +97,7 @@ class RunFolder:
             exists = target.exists()
             if exists and not resume:
                 if (target / CHECKPOINT).exists():
-                    raise InputError("holds an interrupted run: continue it with --resume, or choose another folder")
+                    raise ResumableRun("holds an interrupted run: continue it with --resume, or choose another folder")
                 raise InputError("exists already: choose another folder for the run")
             if exists and not (target / RECORD).is_file():
                 raise InputError(f"is not a run folder: it has no {RECORD}")
@@ -120,20 +124,48 @@ class RunFolder:
         sync_folder(self.path.parent)
         return RunFolder(self.path, self.path)
 
-    def finish(self, sanitation: Sanitation, source: Mapping[str, Any], *, status: Status = "complete") -> None:
-        """Write the run, without its report; ``source`` says what the graph was read from."""
+    def finish(
+        self,
+        sanitation: Sanitation,
+        source: Mapping[str, Any],
+        *,
+        status: Status = "complete",
+        scores: bool = False,
+        original: Original | None = None,
+    ) -> None:
+        """Write the run, without its report.
+
+        Args:
+            sanitation: the result.
+            source: what the graph was read from.
+            status: whether the run is complete.
+            scores: whether to write the scores of all edges, if the method has them.
+            original: the file that the graph was read from, to be written again without the removed edges.
+        """
         graph = sanitation.poisoned
         record = json.dumps(make_record(sanitation, source, status), indent=2, ensure_ascii=False)
-        files = {REMOVED: edge_table(graph, sanitation.removed, sanitation.scores, sanitation.evidence)}
+        details = {} if original is None else original.details(graph, sanitation.removed)
+        files = {REMOVED: edge_table(graph, sanitation.removed, sanitation.scores, sanitation.evidence, details)}
         if len(sanitation.added):
             files[ADDED] = edge_table(graph, sanitation.added, sanitation.added_scores, {})
         if len(sanitation.suspects):
             columns = sanitation.suspect_scores, sanitation.suspect_evidence
-            files[SUSPECTS] = edge_table(graph, sanitation.suspects, *columns)
+            details = {} if original is None else original.details(graph, sanitation.suspects)
+            files[SUSPECTS] = edge_table(graph, sanitation.suspects, *columns, details)
+        if scores and sanitation.edge_scores is not None:
+            edges, values, columns_of_all = sanitation.ranked_edges()
+            numbers = {name: column * 1 for name, column in columns_of_all.items()}  # true as 1
+            files[SCORES] = edge_table(graph, edges, values, numbers)
         files |= {TRACE: table(sanitation.trace), RECORD: f"{record}\n".encode()}
-        old = {ADDED, SUSPECTS, MISSING, REPORT, *([CHECKPOINT] if status == "complete" else [])} - files.keys()
+        files |= {path.name: content for path, content in graph_files(sanitation.graph, self.work / GRAPH).items()}
+        if original is not None:
+            suffix = original.path.suffix.lower()
+            files[f"{CLEANED}{suffix}"] = original.content(graph, sanitation.removed, sanitation.added)
+        old = {ADDED, SUSPECTS, SCORES, MISSING, REPORT, *([CHECKPOINT] if status == "complete" else [])}
+        old |= {f"{CLEANED}{suffix}" for suffix in ORIGINAL_SUFFIXES}
+        old -= files.keys()
         write_files(
-            {**graph_files(sanitation.graph, self.work / GRAPH), **{self.work / name: files[name] for name in files}},
+            {self.work / name: files[name] for name in files},
             remove=[self.work / name for name in sorted(old)],
         )
         if self.work != self.path:
@@ -304,6 +336,48 @@ def _listed(
     if record[key] != len(edges):
         raise InputError(f"{folder}: {RECORD} tells of {record[key]} {key} edges, {file} of {len(edges)}")
     return edges, columns.pop("score"), columns
+
+
+def original_suffix(run: Run) -> str | None:
+    """The suffix of the file that the run's graph was read from; None if it is no file that can be written again."""
+    source = run.record["input"]
+    suffix = Path(str(source.get("graph", ""))).suffix.lower()
+    known = suffix in ORIGINAL_SUFFIXES and isinstance(source.get("sha256"), str) and "adjacency" not in source
+    return suffix if known else None
+
+
+def original_for(run: Run, out: Path) -> Original | None:
+    """The file that the run's graph was read from, opened again, if an output file is to be of its kind.
+
+    Raises:
+        InputError: it is gone, or another file is in its place. A npz file can do without: it loses weights and
+            directions alone.
+    """
+    suffix = original_suffix(run)
+    if suffix is None or out.suffix.lower() != suffix:
+        return None
+    try:
+        return _original(run)
+    except InputError:
+        if suffix == ".npz":
+            return None
+        raise
+
+
+def _original(run: Run) -> Original:
+    source = run.record["input"]
+    named = Path(str(source.get("graph", "")))
+    places = [named, *(folder / named for folder in run.path.resolve().parents[:2])]
+    path = next((place for place in places if place.is_file()), named)
+    columns = source.get("columns", {})
+    try:
+        options = TableOptions(**columns)
+    except TypeError:
+        raise InputError(f"{run.path / RECORD}: its columns are not those of a table") from None
+    try:
+        return open_original(path, options, sha256=source.get("sha256"))
+    except InputError as error:
+        raise InputError(f"{error}: put back the file that the run was made from, or use --out with a .npz") from None
 
 
 def read_trace(folder: Path) -> dict[str, list[float]]:

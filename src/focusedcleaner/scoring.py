@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from focusedcleaner.errors import InputError
+from focusedcleaner.formatting import count, percent
 from focusedcleaner.graph import Graph
 from focusedcleaner.io.convert import as_graph
 from focusedcleaner.sanitizers import Sanitation
@@ -52,6 +53,27 @@ class Score:
     def oracle_esr(self) -> float:
         """The ESR of as many removals, planted edges first: min(|S_san|, |S_atk|) / max(|S_san|, |S_atk|)."""
         return _ratio(min(self.removed, self.attacked), max(self.removed, self.attacked))
+
+    @property
+    def oracle(self) -> Score:
+        """The score of as many removals, planted edges first."""
+        return Score(self.attacked, self.removed, min(self.attacked, self.removed))
+
+    @property
+    def sentence(self) -> str:
+        """The counts and the main ratios in words.
+
+        >>> Score(attacked=502, removed=702, hits=430).sentence
+        '430 of 502 planted edges removed: precision 61.3 %, recall 85.7 %, F1 71.4 %, ESR 55.6 %'
+        """
+        measures = {"precision": self.precision, "recall": self.cr, "F1": self.f1, "ESR": self.esr}
+        ratios = ", ".join(f"{name} {percent(value)}" for name, value in measures.items())
+        return f"{self.hits:,} of {count(self.attacked, 'planted edge')} removed: {ratios}"
+
+    def to_dict(self) -> dict[str, float]:
+        """All counts and ratios, with the oracle's ESR."""
+        names = ("esr", "f1", "precision", "cr", "oracle_esr", "attacked", "removed", "hits")
+        return {name: getattr(self, name) for name in names}
 
 
 def _ratio(part: int, whole: int) -> float:
@@ -117,8 +139,22 @@ def score_restored(proposed: ArrayLike, *, poisoned: Graph, clean: Graph) -> Res
     return Restored(cut.num_edges, pairs.num_edges, int(cut.has_edges(pairs.edges).sum()))
 
 
-def aligned(truth: Graph, graph: Graph) -> Graph:
-    """Renumber the truth's nodes as the graph numbers them, by name; as they are where either has no names."""
+def aligned(truth: Graph, graph: Graph, *, partial: bool = False) -> Graph:
+    """Renumber the truth's nodes as the graph numbers them, by name; as they are where either has no names.
+
+    Args:
+        truth: the clean graph.
+        graph: the graph of the run.
+        partial: the truth may lack nodes: an edge table has none for an account whose edges were all planted.
+
+    >>> clean, run = Graph(2, [[0, 1]], names=["b", "a"]), Graph(3, [[0, 1], [1, 2]], names=["a", "b", "fake"])
+    >>> aligned(clean, run, partial=True).edges
+    array([[0, 1]])
+    """
+    if partial and truth.names is not None and graph.names is not None and set(truth.names) < set(graph.names):
+        place = {name: node for node, name in enumerate(graph.names)}
+        number = np.array([place[name] for name in truth.names], dtype=np.int64)
+        return Graph.from_pairs(graph.num_nodes, number[truth.edges], names=graph.names)
     if truth.num_nodes != graph.num_nodes:
         raise InputError(
             f"the truth has {truth.num_nodes:,} nodes and the run's graph {graph.num_nodes:,}: they can't be compared"

@@ -69,12 +69,29 @@ def bounded(default: T, interval: str) -> T:
 
 @dataclass(frozen=True)
 class Setting:
-    """A field that a user may set: its name, its type, whether it may be None, and the texts it is limited to."""
+    """A field that a user may set: its name, its type, whether it may be None, the texts and the range it is limited
+    to."""
 
     name: str
     kind: type
     optional: bool = False
     choices: tuple[str, ...] = ()
+    interval: str = ""
+
+    @property
+    def allowed(self) -> str:
+        """The values that may be set, in words; empty for any text.
+
+        >>> Setting("tau", float, interval="[0, 1)").allowed, Setting("trees", int, True, interval="[1, inf)").allowed
+        ('0 to below 1', '1 or above, or none')
+        >>> Setting("purpose", str, choices=("model", "evidence")).allowed
+        'model or evidence'
+        """
+        if self.interval:
+            words = _range_in_words(self.interval)
+        else:
+            words = " or ".join(self.choices) or ("" if self.kind is str else _TYPE_NAMES[self.kind])
+        return f"{words}, or none" if words and self.optional else words
 
     def read(self, given: object) -> Any:
         """Convert a value, or text from the command line, to the setting's type.
@@ -113,6 +130,14 @@ class Setting:
             return given
 
 
+def _range_in_words(interval: str) -> str:
+    low, high = (f"{float(end):,.12g}" for end in interval[1:-1].split(", "))
+    least = f"above {low}" if interval[0] == "(" else low
+    if high == "inf":
+        return least if interval[0] == "(" else f"{low} or above"
+    return f"{least} to {'below ' if interval[-1] == ')' else ''}{high}"
+
+
 def settings_of(kind: type) -> dict[str, Setting]:
     """The fields of a dataclass that hold one plain value or one of several texts, by name; none for any other class.
 
@@ -123,11 +148,12 @@ def settings_of(kind: type) -> dict[str, Setting]:
     if not is_dataclass(kind):
         return {}
     hints, settings = get_type_hints(kind), {}
-    for name in (part.name for part in fields(kind) if part.init):
+    for part in (part for part in fields(kind) if part.init):
+        name, interval = part.name, part.metadata.get("interval", "")
         options = get_args(hints[name]) if get_origin(hints[name]) in (Union, UnionType) else (hints[name],)
         kinds = [option for option in options if option is not NoneType]
         if len(kinds) == 1 and kinds[0] in _TYPE_NAMES:
-            settings[name] = Setting(name, kinds[0], optional=NoneType in options)
+            settings[name] = Setting(name, kinds[0], optional=NoneType in options, interval=interval)
         elif len(kinds) == 1 and get_origin(kinds[0]) is Literal:
             settings[name] = Setting(name, str, NoneType in options, choices=get_args(kinds[0]))
     return settings

@@ -50,6 +50,8 @@ class Verdict:
     """The number of edges that would be flagged in a clean graph like this one."""
     caveat: str = ""
     """What the removal rests on where that is not the finding, such as a budget given by hand; empty if it is."""
+    rule: str = ""
+    """How the method decided which edges to remove, in one sentence without a full stop; empty if a budget did."""
 
     def headline(self, estimate: Estimate | None = None) -> str:
         """The verdict in one line; ``estimate`` is the number of planted edges.
@@ -74,13 +76,13 @@ class Verdict:
 
     @property
     def explanation(self) -> str:
-        """What the headline leaves out: the reason and the caveat, as sentences.
+        """What the headline leaves out: the reason, the rule of the removal and the caveat, as sentences.
 
         >>> Verdict("uncertain", "the method cld ranks edges", caveat="3 edges were removed").explanation
         'The method cld ranks edges. 3 edges were removed.'
         """
         reason = "" if self.status == "not suitable" else self.reason
-        return " ".join(f"{text[:1].upper()}{text[1:]}." for text in (reason, self.caveat) if text)
+        return " ".join(f"{text[:1].upper()}{text[1:]}." for text in (reason, self.rule, self.caveat) if text)
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as JSON values, rounded."""
@@ -91,6 +93,7 @@ class Verdict:
             "expected_precision": None if precision is None else round(precision, 3),
             "expected_false_alarms": None if alarms is None else round(alarms, 1),
             "caveat": self.caveat,
+            "rule": self.rule,
         }
 
     @classmethod

@@ -14,7 +14,7 @@ from focusedcleaner.sanitizers import focused
 from focusedcleaner.sanitizers.iterative import Journal
 
 RESULT = ["removed.csv", "report.html", "run.json", "sanitized.npz", "trace.csv"]
-_VERDICT = ["status", "reason", "estimate", "expected_precision", "expected_false_alarms", "caveat"]
+_VERDICT = ["status", "reason", "estimate", "expected_precision", "expected_false_alarms", "caveat", "rule"]
 JSON = [*_VERDICT, "method", "budget", "removed", "suspects", "warnings", "seconds", "out"]
 """What `sanitize --json` prints, for a method that adds no edges."""
 

@@ -86,7 +86,7 @@ def test_a_poisoned_file_keeps_its_split(cli: Command, graph: Graph, graph_file:
         (("--power", "much"), "power 'much' is neither"),
         (("--method", "magic"), "there is no attack 'magic'"),
         (("--set", "strength=3"), "mettack has no setting 'strength'"),
-        (("--out", "poisoned.txt"), "must end in"),
+        (("--out", "poisoned.doc"), "must end in"),
         (("--out", "nowhere/poisoned.npz"), "there is no folder nowhere"),
         (("--targets", "3"), "--targets goes with nettack"),
         (("--method", "nettack", "--targets", "3,999"), "there is no node '999' to be a target"),

@@ -15,14 +15,16 @@ from focusedcleaner.io import save_graph
 from tests.cli.conftest import fails
 from tests.conftest import Command
 
-NO_LABELS = "the graph has no labels: a sanitizer needs the classes of a few nodes"
 
-
-def test_a_graph_that_can_be_sanitized(cli: Command, graph_file: Path) -> None:
+def test_a_page_of_text(cli: Command, graph_file: Path) -> None:
     done = cli("check", graph_file)
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout.startswith("150 nodes, 300 edges, 6 components\n5 classes, 150 labelled nodes; 80.0 % of the ")
-    assert "split: 15 train, 15 val, 120 test\nmethod: self-attack, which chooses its budget\nAssumed:\n" in done.stdout
+    headings = [line for line in done.stdout.splitlines() if line and not line.startswith(" ")]
+    last = "What no result can promise"
+    assert headings == ["Graph", "Labels", "Classes", "Attributes", "Method", "Assumed", "Warnings", last]
+    assert "150 nodes, 300 edges; 4.0 edges per node on average" in done.stdout
+    assert "15 train, 15 validate, 120 test" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 90
 
 
 def test_json_has_every_field(cli: Command, graph_file: Path) -> None:
@@ -36,8 +38,9 @@ def test_an_edge_list_with_its_node_table(cli: Command, graph: Graph) -> None:
     save_graph(graph, "graph.csv")
     expected = cli("check", "graph.csv").stdout
     Path("graph.nodes.csv").rename("people.csv")
-    assert "no labels" in cli("check", "graph.csv").stdout
-    assert cli("check", "graph.csv", "--nodes", "people.csv").stdout == expected
+    assert "no node has a class" in cli("check", "graph.csv").stdout
+    renamed = cli("check", "graph.csv", "--nodes", "people.csv").stdout
+    assert renamed.replace("people.csv", "graph.nodes.csv").split() == expected.split()
     assert "5 classes" in expected
 
 
@@ -46,12 +49,28 @@ def test_a_graph_without_labels(cli: Command, graph: Graph, labels: np.ndarray |
     save_graph(replace(graph, labels=labels, split=None, class_names=None), "graph.npz")
     done = cli("check", "graph.npz")
     assert (done.exit_code, done.stderr) == (0, "")
-    assert "\nno labels\n" in done.stdout
-    assert f"Warnings:\n  - {NO_LABELS}\n" in done.stdout
-    assert "method:" not in done.stdout
-    assert "split" not in done.stdout
+    assert "none: no node has a class" in done.stdout
     findings = json.loads(cli("check", "graph.npz", "--json").stdout)
-    assert (findings["method"], findings["homophily"], findings["split"]) == (None, None, None)
+    assert (findings["coverage"], findings["homophily"], findings["split"]) == ("none", None, None)
+
+
+def test_what_was_changed_while_reading_is_told_once(cli: Command, graph: Graph) -> None:
+    save_graph(graph, "graph.csv")
+    with open("graph.csv", "a") as file:
+        file.write(f"{graph.edges[0, 0]},{graph.edges[0, 1]}\n")
+    done = cli("check", "graph.csv")
+    assert done.stderr == ""
+    assert "\n  - graph.csv: 1 repeated edge was dropped" in done.stdout
+    read = json.loads(cli("check", "graph.csv", "--json").stdout)["read"]
+    assert sum("graph.csv: 1 repeated edge" in line for line in read) == 1
+
+
+def test_names_can_not_command_the_terminal(cli: Command, graph: Graph) -> None:
+    save_graph(replace(graph, class_names=("[bold]a", "b\u202ec", "<i>", "d", "e")), "graph.npz")
+    shown = cli("check", "graph.npz").stdout
+    assert "[bold]a" in shown
+    assert "b�c" in shown
+    assert "\u202e" not in shown
 
 
 def test_a_graph_without_edges(cli: Command, graph: Graph) -> None:
@@ -63,8 +82,7 @@ def test_a_graph_without_edges(cli: Command, graph: Graph) -> None:
 
 def test_a_split_that_would_be_drawn(cli: Command, graph: Graph) -> None:
     save_graph(replace(graph, split=None), "graph.npz")
-    drawn = "a random split is drawn: 10 % of the nodes train, 10 % validate; the labels of the other 80 % are hidden"
-    assert drawn in cli("check", "graph.npz").stdout
+    assert "one would be drawn: 15 train, 135 validate, 0 test" in cli("check", "graph.npz").stdout
 
 
 def test_names_and_options_reach_the_graph(cli: Command, graph_file: Path) -> None:

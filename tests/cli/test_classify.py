@@ -59,6 +59,52 @@ def test_a_run_folder_stands_for_its_cleaned_graph(cli: Command, graph_file: Pat
     assert load_graph(folder / "RUN" / "sanitized.npz").num_edges == load_graph(graph_file).num_edges - 20
 
 
+def test_a_run_is_measured_before_and_after(cli: Command, graph_file: Path, graph: Graph) -> None:
+    assert cli("sanitize", graph_file, "--method", "agreement", "--budget", 60, "--out", "RUN").exit_code == 0
+    words = ("classify", "RUN", "--model", "sgc", "--seeds", 2)
+    fields = json.loads(cli(*words, "--json").stdout)
+    before = [classifier("sgc").fit(graph, seed=seed).accuracy(graph) for seed in (0, 1)]
+    assert fields["before"]["accuracies"] == pytest.approx(before)
+    assert fields["after"]["accuracies"] == fields["accuracies"]
+    assert fields["difference"] == pytest.approx(fields["accuracy_mean"] - np.mean(before))
+    assert "note" not in fields
+    shown = cli(*words)
+    assert shown.stderr == ""
+    text = " ".join(shown.stdout.split())
+    assert "model before ± after ± difference seconds each" in text
+    assert "300 edges before the sanitation and 240 after it" in text
+    assert f"sgc {100 * np.mean(before):.1f} %" in text
+    assert f"{100 * fields['difference']:+.1f} points" in text
+
+
+def test_after_a_run_that_used_all_labels_the_figures_carry_a_note(cli: Command, graph: Graph) -> None:
+    save_graph(graph.with_split(None), "whole.npz")
+    assert cli("sanitize", "whole.npz", "--method", "agreement", "--budget", 9, "--out", "RUN").exit_code == 0
+    done = cli("classify", "RUN", "--model", "sgc", "--seeds", 1, "--json")
+    assert done.exit_code == 0, done.output
+    drawn, seen = done.stderr.splitlines()
+    assert drawn.endswith("a split was drawn (seed 0): 15 for training, 15 for validation, 120 for testing")
+    assert seen == f"note: {json.loads(done.stdout)['note']}"
+    assert "has seen the labels of these test nodes" in seen
+
+
+def test_other_edges_have_no_before(cli: Command, graph_file: Path, graph: Graph) -> None:
+    cli("sanitize", graph_file, "--method", "agreement", "--budget", 9, "--out", "RUN")
+    sp.save_npz("other.npz", graph.adjacency())
+    for words in (("--adjacency", "other.npz"), ("--largest-component",)):
+        done = cli("classify", "RUN", *words, "--model", "sgc", "--seeds", 1, "--json")
+        assert done.exit_code == 0, done.output
+        assert "before" not in json.loads(done.stdout)
+
+
+def test_a_run_without_labels_costs_one_line(cli: Command, graph: Graph) -> None:
+    save_graph(Graph(graph.num_nodes, graph.edges), "bare.npz")
+    assert cli("sanitize", "bare.npz", "--method", "svd", "--budget", 9, "--out", "RUN").exit_code == 0
+    done = cli("classify", "RUN")
+    assert done.exit_code == 2
+    assert done.stderr == ("error: the graph has no labels: there is nothing to learn and nothing to compare with\n")
+
+
 def test_an_interrupted_run_is_noted(cli: Command, graph_file: Path, folder: Path) -> None:
     cli("sanitize", graph_file, "--method", "cld", "--budget", 20, "--out", "RUN")
     record = json.loads((folder / "RUN" / "run.json").read_text())

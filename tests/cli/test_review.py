@@ -86,6 +86,7 @@ def test_what_apply_can_be_asked_for(cli: Command, judged: Run, options: list[st
     assert (fields["removed"], fields["edges"], fields["out"]) == (len(gone), 300 - len(gone), "graph.npz")
 
 
+@pytest.mark.filterwarnings("ignore::focusedcleaner.errors.InputWarning")  # of a constant column in the table
 def test_a_score_as_the_limit(cli: Command, judged: Run) -> None:
     limit = float(np.sort(judged.scores[5:])[::-1][2])
     cli("apply", "RUN", "--out", "graph.csv", "--undecided-above", repr(limit))
@@ -110,7 +111,7 @@ def test_apply_never_overwrites_unasked(cli: Command, judged: Run) -> None:
     ("words", "message"),
     [
         (["apply", "NONE"], "there is no such run folder"),
-        (["apply", "RUN", "--out", "graph.txt"], "its name must end in .npz or .csv or .graphml"),
+        (["apply", "RUN", "--out", "graph.doc"], "its name must end in .npz or .csv or .tsv"),
         (["apply", "RUN", "--out", "no/graph.npz"], "there is no folder no"),
         (["apply", "RUN", "--out", "RUN"], "its name must end in"),
         (["apply", "RUN", "--reviewer", "eve"], "there is no reviewer 'eve'; those who took part: ann, bob"),
@@ -132,9 +133,26 @@ def test_mistakes_cost_one_line(cli: Command, judged: Run, words: list[str], mes
 
 def test_a_run_that_was_not_reviewed(cli: Command, run: Run) -> None:
     done = cli("apply", "RUN")
-    assert (done.exit_code, "has not been reviewed" in done.stderr) == (2, True)
+    removed = len(run.removed)
+    assert done.exit_code == 0
+    assert done.stdout == f"RUN/reviewed.npz  {run.graph.num_edges} edges, {removed} removed\n"
+    assert done.stderr == f"note: no edge was judged yet: the {removed} edges that the run removed are left out\n"
     assert not Path("RUN/review.sqlite").exists()
-    assert not Path("RUN/reviewed.npz").exists()
+    assert missing(run, "RUN/reviewed.npz") == list(range(1, removed + 1))
+    best = float(run.scores.max())
+    cli("apply", "RUN", "--out", "some.npz", "--undecided-above", repr(best))
+    assert missing(run, "some.npz") == (np.flatnonzero(run.scores >= best) + 1).tolist()
+
+
+def test_without_a_review_and_a_removed_edge_the_graph_stays(cli: Command, run: Run) -> None:
+    record = json.loads(Path("RUN/run.json").read_text())
+    Path("RUN/run.json").write_text(json.dumps({**record, "removed": 0, "suspects": record["removed"]}))
+    Path("RUN/removed.csv").rename("RUN/suspects.csv")
+    Path("RUN/removed.csv").write_text("rank,u,v,score\n")
+    save_graph(run.poisoned, "RUN/sanitized.npz")
+    done = cli("apply", "RUN", "--out", "same.npz")
+    assert done.stderr == "note: no edge was judged yet: the run removed none either\n"
+    assert load_graph("same.npz") == run.poisoned
 
 
 def test_a_run_that_changed_since(cli: Command, judged: Run) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import load_graph, save_graph
+from focusedcleaner.runs import read_run
 from tests.cli.conftest import JSON, RESULT, fails
 from tests.conftest import Command
 
@@ -35,7 +36,30 @@ def test_sanitize_tells_what_it_did(cli: Command, graph_file: Path) -> None:
         "RUN/removed",
     ):
         assert words in done.stdout
-    assert done.stderr == ""
+
+
+def test_sanitize_first_says_what_it_read_and_what_it_will_take(cli: Command, graph: Graph, folder: Path) -> None:
+    save_graph(replace(graph, split=None), "graph.npz")
+    done = cli("sanitize", "graph.npz", "--budget", "5%", "--method", "cld")
+    size, labels, attributes, method, forecast = done.stderr.splitlines()
+    assert size == "graph: 150 nodes, 300 edges"
+    assert labels.startswith("labels: 5 classes, 150 labelled nodes; 80.0 % of the edges within a class; split drawn:")
+    assert attributes.startswith("attributes: 200 columns; ")
+    assert method == "method: cld, as asked"
+    assert re.fullmatch(r"forecast: about \d+ s and 0\.\d GB", forecast)
+
+
+def test_with_json_only_the_drawn_split_is_noted(cli: Command, graph: Graph, folder: Path) -> None:
+    save_graph(replace(graph, split=None), "graph.npz")
+    done = cli("sanitize", "graph.npz", "--budget", "5%", "--method", "jaccard", "--json")
+    drawn = "15 for training, 135 for validation, 0 for testing"
+    assert done.stderr == f"note: the graph has no split, so one was drawn (seed 0): {drawn}\n"
+
+
+def test_a_budget_that_is_too_large_is_refused_before_anything_is_said(cli: Command, graph_file: Path) -> None:
+    done = cli("sanitize", graph_file, "--budget", "99%", "--method", "cld")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: budget 99% is 297 edges, but at most")
 
 
 def test_sanitize_json(cli: Command, graph_file: Path) -> None:
@@ -161,7 +185,7 @@ def test_bad_budgets(cli: Command, graph_file: Path, budget: str, message: str) 
         (["--colour", "red"], "--colour"),
         (["--adjacency", "nothing.npz"], "nothing.npz: there is no such file"),
         (["--split", "nothing.json"], "nothing.json: there is no such file"),
-        (["--nodes", "nothing.csv"], "a node table goes with an edge list (.csv) only"),
+        (["--nodes", "nothing.csv"], "a node table goes with an edge table"),
     ],
 )
 def test_bad_options(cli: Command, graph_file: Path, words: list[str], message: str) -> None:
@@ -203,3 +227,47 @@ def test_a_place_for_runs_that_is_a_file(cli: Command, graph_file: Path) -> None
 def test_the_folder_is_checked_before_the_graph_is_read(cli: Command) -> None:
     Path("RUN").mkdir()
     fails(cli("sanitize", "nothing.npz", "--out", "RUN"), "RUN: exists already", left=["RUN"])
+
+
+def test_scores_of_every_edge_are_written_by_the_owners_ids(cli: Command, graph: Graph) -> None:
+    save_graph(replace(graph, names=tuple(f"={node}" for node in range(150))), "named.npz")
+    words = ("sanitize", "named.npz", "--method", "agreement", "--budget", "9")
+    done = cli(*words, "--scores", "--out", "RUN")
+    assert done.exit_code == 0, done.output
+    assert "RUN/scores.csv" in done.stdout
+    assert sorted(os.listdir("RUN")) == sorted([*RESULT, "scores.csv"])
+    with open("RUN/scores.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["rank", "u", "v", "score", "removed"]
+    assert len(rows) == 300
+    assert all(row[end].startswith("'=") for row in rows for end in "uv")
+    scores = [float(row["score"]) for row in rows]
+    assert scores == sorted(scores, reverse=True)
+    with open("RUN/removed.csv", newline="") as file:
+        removed = {(row["u"], row["v"]): row["score"] for row in csv.DictReader(file)}
+    assert {(row["u"], row["v"]): row["score"] for row in rows if row["removed"] == "1"} == removed
+    assert read_run("RUN").graph.num_edges == 291
+    assert cli(*words, "--out", "PLAIN").exit_code == 0
+    assert sorted(os.listdir("PLAIN")) == RESULT
+    refused = cli(*words, "--scores", "--out", "PLAIN", "--resume")
+    assert refused.stderr.splitlines()[-1] == "error: PLAIN is complete and has no scores.csv: choose another folder"
+    assert cli(*words, "--scores", "--out", "RUN", "--resume").exit_code == 0
+
+
+@pytest.mark.usefixtures("judge")
+def test_probabilities_are_among_the_scores_of_a_poisoned_graph(cli: Command, graph_file: Path) -> None:
+    for status, column in (("poisoned", ",planted"), ("uncertain", "")):
+        cli("sanitize", graph_file, "--method", "judge", "--set", f"status={status}", "--scores", "--out", status)
+        assert Path(status, "scores.csv").read_text().splitlines()[0] == f"rank,u,v,score,removed{column}"
+
+
+def test_scores_are_refused_before_the_graph_is_read(cli: Command) -> None:
+    words = ("sanitize", "nothing.npz", "--method", "cld", "--scores")
+    fails(cli(*words), "cld scores only the edges that it removes: scores of all edges come from self-attack", left=[])
+
+
+def test_a_graph_that_was_not_scored_has_no_scores(cli: Command, graph_file: Path) -> None:
+    done = cli("sanitize", graph_file, "--scores", "--out", "RUN")
+    assert done.exit_code == 0, done.output
+    assert "note: no scores.csv was written: Not suitable: too small" in done.stderr
+    assert not Path("RUN/scores.csv").exists()

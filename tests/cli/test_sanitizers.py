@@ -108,7 +108,7 @@ def test_an_interrupted_filter_leaves_nothing(cli: Command, graph_file: Path, mo
 
     monkeypatch.setattr(Jaccard, "similarities", interrupt)
     stopped = cli("sanitize", graph_file, "--method", "jaccard", "--out", "RUN")
-    assert (stopped.exit_code, stopped.stderr) == (2, "interrupted; nothing was written\n")
+    assert (stopped.exit_code, stopped.stderr.splitlines()[-1]) == (2, "interrupted; nothing was written")
     assert os.listdir() == []
 
 
@@ -127,7 +127,9 @@ def test_a_resumed_gasoline_run_writes_the_same_files(
     monkeypatch.setattr(gasoline._Cleaning, "round", interrupted)
     stopped = cli(*words, "--out", "RUN")
     assert stopped.exit_code == 2
-    assert stopped.stderr.startswith("interrupted after 6 of 12 edges; the result so far is in RUN; continue with: ")
+    assert stopped.stderr.splitlines()[-1].startswith(
+        "interrupted after 6 of 12 edges; the result so far is in RUN; continue with: "
+    )
     so_far = read_run("RUN")
     assert len(so_far.removed) + len(so_far.added) == 6
     monkeypatch.setattr(gasoline._Cleaning, "round", whole)

@@ -21,7 +21,7 @@ def view() -> View:
 def test_victims_are_those_of_both_or_of_either(rule: str, joined: object) -> None:
     seen = view()
     parts = ClassDiv(tau=0.7), LinkPred()
-    together = Ensemble(rule, *parts)
+    together = Ensemble(rule, *parts)  # type: ignore[arg-type]
     found = together.victims(seen, {})
     apart = [part.victims(seen, {}) for part in parts]
     assert torch.equal(found.mask, joined(apart[0].mask, apart[1].mask))  # type: ignore[operator]

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from pathlib import Path
 from focusedcleaner import sanitizers
 from focusedcleaner.cli import main
 from focusedcleaner.datasets import synthetic
-from focusedcleaner.errors import InputError
+from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.io import disk, load_graph, save_graph
 from focusedcleaner.runs import read_run
 from focusedcleaner.sanitizers import focused
@@ -30,6 +31,10 @@ RANK = ("sanitize", "graph.npz", "--edges-per-round", "4", "--out", "RUN")
 ATTACK = ("attack", "graph.npz", "--method", "mettack", "--out", "p.npz", "--power")
 _UNCOMPARED = ("checkpoint.npz", "review.sqlite", "review.sqlite-shm", "review.sqlite-wal")
 """Files that may be ahead of a state, or whose bytes depend on more than their content."""
+
+
+MEGABYTES = 4096
+"""Memory of a child: polars reserves much more than it uses."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,21 @@ def _scenarios() -> Iterator[Scenario]:
     powers = (*ATTACK, "2,3,4")
     yield Scenario("attack-powers", powers, (*powers, "--resume"))
     done = (SANITIZE, ("judge",))
+    table = (
+        *SANITIZE[:1],
+        "graph.csv",
+        "--nodes",
+        "graph.nodes.csv",
+        "--method",
+        "svd",
+        "--budget",
+        "6",
+        "--out",
+        "RUN",
+    )
+    csv = (("table",),)
+    yield Scenario("sanitize-csv", table, (*table, "--resume"), csv, report)
+    yield Scenario("apply-table", ("apply", "RUN", "--force"), ("apply", "RUN", "--force"), (*csv, table))
     for name, words in {
         "apply": ("apply", "RUN", "--force"),
         "apply-csv": ("apply", "RUN", "--force", "--out", "reviewed.csv"),
@@ -75,12 +95,16 @@ def prepare(scenario: Scenario, folder: Path) -> None:
     with inside(folder):
         save_graph(synthetic(num_nodes=60, num_attributes=40, seed=1), "graph.npz")
         for words in scenario.setup:
+            if words == ("table",):
+                save_graph(synthetic(num_nodes=60, num_attributes=4, seed=1), "graph.csv")
+                continue
             if words == ("judge",):
                 with a_store(read_run("RUN")) as store:
                     store.decide(1, "ann", "planted")
                     store.decide(2, "ann", "genuine")
                 continue
-            outcome = in_child(_interrupted if words == ("interrupt",) else lambda words=words: main(words))  # type: ignore[misc]
+            prepare = _interrupted if words == ("interrupt",) else lambda words=words: main(words)  # type: ignore[misc]
+            outcome = in_child(prepare, megabytes=MEGABYTES)
             assert outcome.code == (2 if words == ("interrupt",) else 0), outcome.err
 
 
@@ -106,7 +130,7 @@ def run_with_fault(words: tuple[str, ...], folder: Path, fault: Fault = "kill", 
         DiskSteps(fault, at, folder.with_suffix(".steps") if not at else None)
         main(list(words))
 
-    return in_child(run)
+    return in_child(run, megabytes=MEGABYTES)
 
 
 def count_steps(scenario: Scenario, start: Path, place: Path) -> int:
@@ -126,7 +150,8 @@ def opened_state(folder: Path) -> dict[str, str]:
             if path.is_dir():
                 read_run(path)
             else:
-                with suppress(InputError):  # not a graph file by its name
+                with suppress(InputError), warnings.catch_warnings():  # not a graph file by its name
+                    warnings.simplefilter("ignore", InputWarning)
                     load_graph(path)
         if Path("RUN").is_dir():
             for path in Path("RUN").glob("*.npz"):

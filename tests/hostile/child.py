@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
+import importlib.util
 import os
+import re
 import resource
+import shutil
 import signal
 import sys
 import tempfile
@@ -17,7 +22,12 @@ from typing import Any
 
 from focusedcleaner.cli import main
 
+POLARS = ("polars", "_polars_runtime_32", "_polars_runtime_64", "_polars_runtime_compat")
 KILLED, TIMEOUT = -signal.SIGKILL, -signal.SIGALRM
+
+
+INTRODUCTION = ("note: ", "graph: ", "labels: ", "attributes: ", "method: ", "forecast: ")
+"""How lines on standard error begin that are no errors."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +41,11 @@ class Outcome:
 
     @property
     def refused(self) -> bool:
-        """Whether the child refused its input as a user should see it: exit code 2 and one line, no traceback."""
-        lines = [line for line in self.err.splitlines() if not line.startswith("note: ")]
+        """Whether the child refused its input as a user should see it: exit code 2 and one line, no traceback.
+
+        Notes may stand before it, and what `sanitize` says about the graph before it starts.
+        """
+        lines = [line for line in self.err.splitlines() if not line.startswith(INTRODUCTION)]
         return self.code == 2 and len(lines) == 1 and lines[0].startswith("error: ")
 
 
@@ -41,10 +54,13 @@ def in_child(function: Callable[[], Any], *, seconds: float = 20.0, megabytes: i
 
     The exit code is that of `SystemExit`, 0 after a return and 1 after any other exception, with its traceback.
     """
+    polars = _copy_of_polars() if _has_polars_threads() else None
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start = time.monotonic()
         child = os.fork()
         if not child:
+            if polars is not None:
+                _forget_polars(polars)
             _run(function, out.fileno(), err.fileno(), megabytes)
         status = _wait(child, start + seconds)
         texts = []
@@ -52,6 +68,29 @@ def in_child(function: Callable[[], Any], *, seconds: float = 20.0, megabytes: i
             file.seek(0)
             texts.append(file.read().decode("utf-8", "replace"))
     return Outcome(status, texts[0], texts[1], time.monotonic() - start)
+
+
+def _has_polars_threads() -> bool:
+    """Whether polars has started threads in this process; a fork of it would wait for them forever."""
+    return any(re.match(r"polars-\d", name.read_text()) for name in Path("/proc/self/task").glob("*/comm"))
+
+
+@functools.cache
+def _copy_of_polars() -> str:
+    """A folder with a copy of polars' compiled library, which has threads of its own wherever it is loaded."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    for name in POLARS[1:]:
+        if (found := importlib.util.find_spec(name)) is not None and found.submodule_search_locations:
+            shutil.copytree(found.submodule_search_locations[0], Path(folder.name) / name)
+    return folder.name
+
+
+def _forget_polars(copy: str) -> None:
+    """Make the next import of polars load the copy."""
+    for name in [name for name in sys.modules if name.partition(".")[0] in POLARS]:
+        del sys.modules[name]
+    sys.path.insert(0, copy)
 
 
 def command(*words: object, cwd: Path | None = None, **limits: Any) -> Outcome:

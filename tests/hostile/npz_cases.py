@@ -184,7 +184,7 @@ CASES = [
     _labelled("all unknown", WORKS, -1, -1, -1),
     _labelled("too few", "there are 2 labels for 3 nodes", 0, 1),
     _changed("labels as a column", WORKS, labels=np.array([[0], [1], [1]])),
-    _changed("labels one-hot", "one class number per node", labels=np.eye(3)),
+    _changed("labels one-hot", WORKS, labels=np.eye(3)),
     _changed("labels scalar", "1 labels for 3 nodes", labels=np.int64(1)),
     _changed("labels pickled", "labels is pickled", labels=np.array([0, None, 1], object)),
     _changed("fewer class names than classes", "1 class names, but a label is 1", class_names=np.array(["a"])),

@@ -88,7 +88,8 @@ def test_pyg_direction_and_weight_are_warned_of() -> None:
         (Data(edge_index=PATH, num_nodes=2), "names node 2"),
         (Data(edge_index=PATH, x=torch.ones(3)), "N × F"),
         (Data(edge_index=PATH, x=torch.tensor([[0.0], [torch.nan], [0.0]])), "finite: node 1"),
-        (Data(edge_index=PATH, y=torch.ones(3, 2)), "one class number per node"),
+        (Data(edge_index=PATH, y=torch.ones(3, 2)), "3 nodes have several classes"),
+        (Data(edge_index=PATH, y=torch.ones(3, 2, 2)), "one class number per node"),
         (Data(edge_index=PATH, y=torch.tensor([0, 1]), num_nodes=3), "2 labels for 3 nodes"),
         (Data(edge_index=PATH, train_mask=torch.ones(3, 10, dtype=torch.bool)), "train_mask has 10 columns"),
         (Data(edge_index=PATH, train_mask=torch.ones(3)), "true or false"),
@@ -136,9 +137,7 @@ def test_as_graph_returns_a_graph_as_it_is() -> None:
     assert as_graph(graph) is graph
 
 
-@pytest.mark.parametrize(
-    "data", [HeteroData(), PATH, [[0, 1]], "graph.npz", None], ids=lambda data: type(data).__name__
-)
+@pytest.mark.parametrize("data", [PATH, [[0, 1]], "graph.npz", None], ids=lambda data: type(data).__name__)
 def test_as_graph_refuses_other_types_by_name(data: object) -> None:
     with pytest.raises(InputError) as error:
         as_graph(data)
@@ -147,6 +146,11 @@ def test_as_graph_refuses_other_types_by_name(data: object) -> None:
         "or a mapping with one as 'adjacency', "
         f"not {type(data).__name__}"
     )
+
+
+def test_as_graph_refuses_a_column_of_masks_where_there_are_none() -> None:
+    with pytest.raises(InputError, match="split chooses a column of PyG masks"):
+        as_graph(nx.path_graph(3), split=0)
 
 
 def test_as_graph_refuses_a_matrix_that_is_not_square() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.graph import Graph, no_pairs
 from focusedcleaner.io.convert import as_graph, to_pyg
-from focusedcleaner.io.edit import check_insertable, with_changes
+from focusedcleaner.io.edit import check_insertable, with_changes, with_weights
 from tests.io.helpers import relaxed
 
 with warnings.catch_warnings():
@@ -221,3 +221,51 @@ def test_names_of_as_many_nodes_as_edges_are_no_edge_attributes() -> None:
     data.edge_attr = torch.ones(4)
     with pytest.raises(InputError, match="gasoline inserts edges"):
         check_insertable(data, graph, "gasoline")
+
+
+@few
+@given(data=st.data())
+@pytest.mark.parametrize("kind", ["csr", "coo", "dense", "nested", nx.Graph, nx.MultiDiGraph, "pyg"])
+def test_weights_of_any_kind_are_multiplied_in_both_directions(kind: Any, data: st.DataObject) -> None:
+    size, edges = data.draw(raw_edges([1.0, 2.0, 0.125]))
+    unique = {(u, v): weight for u, v, weight in edges}
+    dense = np.zeros((size, size))
+    for (u, v), weight in unique.items():
+        dense[u, v] = weight
+    source: Any = dense.copy()
+    if kind == "pyg":
+        index = torch.tensor(list(unique), dtype=torch.int64).reshape(-1, 2).T
+        source = Data(edge_index=index, edge_weight=torch.tensor(list(unique.values())), num_nodes=size)
+    elif isinstance(kind, type):
+        source = kind()
+        source.add_nodes_from(range(size))
+        source.add_weighted_edges_from((u, v, weight) for (u, v), weight in unique.items())
+        dense = nx.to_numpy_array(source)
+    elif kind != "dense":
+        source = {"adjacency": dense.tolist()} if kind == "nested" else sp.coo_array(dense).asformat(kind)
+    graph = read(source)
+    factors = np.array(
+        data.draw(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=len(graph.edges), max_size=len(graph.edges)))
+    )
+    every = np.ones((size, size))
+    for (u, v), factor in zip(graph.edges.tolist(), factors, strict=True):
+        every[u, v] = every[v, u] = factor
+    weighted = with_weights(source, graph, factors)
+    assert type(weighted) is type(source)
+    if kind == "pyg":
+        found = np.zeros((size, size))
+        found[tuple(weighted.edge_index.numpy())] = weighted.edge_weight.numpy()
+    elif isinstance(kind, type):
+        found = nx.to_numpy_array(weighted)
+    else:
+        matrix = weighted["adjacency"] if kind == "nested" else weighted
+        found = matrix.toarray() if sp.issparse(matrix) else matrix
+    np.testing.assert_allclose(found, dense * every)
+    assert read(source) == graph, "the input was changed"
+
+
+def test_whole_weights_become_fractions() -> None:
+    weighted = with_weights(sp.csr_array([[0, 3], [3, 0]]), Graph(2, [[0, 1]]), np.array([0.5]))
+    assert weighted.toarray().tolist() == [[0, 1.5], [1.5, 0]]
+    graph = Graph(2, [[0, 1]])
+    assert with_weights(graph, graph, np.array([0.5])) is graph

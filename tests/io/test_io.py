@@ -35,10 +35,10 @@ def test_a_missing_folder_is_reported_on_saving(suffix: str, tmp_path: Path) -> 
         save_graph(Graph.from_pairs(1, []), tmp_path / "file" / f"graph{suffix}")
 
 
-@pytest.mark.parametrize("name", ["graph.txt", "graph", "graph.npz.bak"])
+@pytest.mark.parametrize("name", ["graph.doc", "graph", "graph.npz.bak"])
 def test_an_unknown_suffix_is_refused_with_the_known_ones(name: str, tmp_path: Path) -> None:
     for attempt in (lambda: load_graph(tmp_path / name), lambda: save_graph(Graph.from_pairs(1, []), tmp_path / name)):
-        with pytest.raises(InputError, match=r"must end in \.npz, \.csv, \.graphml"):
+        with pytest.raises(InputError, match=r"must end in \.npz, \.csv, .*, \.graphml"):
             attempt()
 
 

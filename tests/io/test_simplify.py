@@ -47,3 +47,22 @@ def test_labels_may_be_whole_floats_and_nothing_else() -> None:
     ):
         with pytest.raises(InputError, match=message):
             from_scipy(empty, labels=wrong)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([[0, 1], [1, 1], [1, 0]], r"1 node has several classes \(multi-label\): give one class per node"),
+        ([[0, 1], [2, 0], [1, 0]], r"labels of shape \(3, 2\) must be one-hot"),
+        ([[0.5, 0.5], [1, 0], [1, 0]], "must be one-hot"),
+    ],
+)
+def test_rows_that_are_not_one_hot_are_refused(labels: list[list[float]], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        from_scipy(sp.csr_array((3, 3)), labels=labels)
+
+
+def test_one_hot_rows_without_a_1_are_unknown() -> None:
+    graph = from_scipy(sp.csr_array((4, 4)), labels=np.array([[0, 1], [0, 0], [np.nan, np.nan], [1, 0]]))
+    assert graph.labels is not None
+    assert graph.labels.tolist() == [1, -1, -1, 0]

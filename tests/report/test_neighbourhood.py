@@ -126,9 +126,14 @@ def test_classes_have_colour_letter_and_name(graph: Graph) -> None:
 
 
 def test_without_classes_nobody_has_one(graph: Graph) -> None:
-    _, _, around = whole(graph)
-    letters = {text.text for group in parts(drawing(graph, around), "g") for text in group.iter(f"{SVG}text")}
-    assert letters == {"?"}
+    u, _, around = whole(graph)
+    nobody = np.full(graph.num_nodes, -1)
+    for picture in (drawing(graph, around), drawing(graph, around, nobody)):
+        assert not [text.text for group in parts(picture, "g") for text in group.iter(f"{SVG}text")]
+        assert "unknown" not in picture
+    nobody[u] = 0
+    letters = {text.text for group in parts(drawing(graph, around, nobody), "g") for text in group.iter(f"{SVG}text")}
+    assert letters == ({"?", "A"} if graph.num_nodes > 1 else {"A"})
 
 
 @pytest.mark.parametrize(

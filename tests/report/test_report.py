@@ -152,7 +152,7 @@ def test_it_can_be_read_without_seeing_it(case: Page) -> None:
     headings = [int(tag[1]) for tag, _ in case.tags if re.fullmatch("h[1-6]", tag)]
     assert headings[0] == headings.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(headings))
-    assert len(case.all("caption")) == len(case.all("table")) == 2
+    assert len(case.all("caption")) == len(case.all("table")) >= 2
     assert len(case.all("figcaption")) == len(case.all("figure"))
     assert all(cell.get("scope") in ("row", "col") for cell in case.all("th"))
     named = [attributes["id"] for _, attributes in case.tags if "id" in attributes]
@@ -164,7 +164,7 @@ def test_it_can_be_read_without_seeing_it(case: Page) -> None:
 
 
 def test_it_has_its_parts(case: Page) -> None:
-    for words in ("Against the truth", "Before and after", "The most suspicious edges", "Run details", "removed from"):
+    for words in ("Against the truth", "Before and after", "The most suspicious edges", "Run details", "Removed"):
         assert words in case.text
 
 
@@ -247,13 +247,17 @@ def test_any_graph_has_a_report(graph: Graph, pick: int, constant: float | None)
         graph = replace(graph, attributes=np.full(graph.attributes.shape, constant))
     removed = graph.edges[[pick % graph.num_edges]]
     done = Sanitation(graph, removed, np.ones(1), {}, {}, "jaccard", {}, budget=1, seed=0, seconds=0.1)
-    assert "1 of " in Page(reported(done, truth=done.graph)).text
+    assert f"1 of {graph.num_edges:,} edge" in Page(reported(done, truth=done.graph)).text
 
 
 def test_a_graph_without_labels_has_a_report() -> None:
     bare = Graph(5, [[0, 1], [1, 2], [2, 3], [3, 4]])
     done = Sanitation(bare, bare.edges[:1], np.ones(1), {}, {}, "svd", {}, budget=1, seed=0, seconds=0.1)
-    assert "1 of 4 edges removed" in Page(reported(done)).text
+    text = Page(reported(done)).text
+    assert "1 of 4 edges (25.0" in text
+    assert "class" not in text.replace("focusedcleaner classify", "").partition("Run details")[0].replace(
+        "classifiers", ""
+    )
 
 
 def test_text_is_legible_in_both_themes() -> None:
@@ -275,7 +279,7 @@ def test_a_verdict_with_hostile_text(hostile: str) -> None:
     page = Page(html)
     assert not any(tag == "script" for tag, _ in page.tags)
     assert "\u202e" not in html
-    assert page.text.count("Not suitable: ") == 1
+    assert page.text.count("Not suitable") == 1
 
 
 def test_the_verdict_is_the_first_tile() -> None:

@@ -15,7 +15,8 @@ from focusedcleaner.attacks import Dice
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import UNKNOWN, Graph
-from focusedcleaner.report.summary import degree_bins, node_classes, summary
+from focusedcleaner.report.node_classes import node_classes
+from focusedcleaner.report.summary import degree_bins, summary
 from focusedcleaner.sanitizers import FocusedCleaner, Sanitation, sanitizer
 from focusedcleaner.scoring import score
 from focusedcleaner.surrogate import Surrogate
@@ -157,7 +158,7 @@ def test_edges_come_in_order_with_their_evidence(told: dict[str, Any], sanitatio
         u, v = sanitation.removed[row]
         assert (edge["u"], edge["v"]) == (str(u), str(v))
         shared = len({*plain[u]} & {*plain[v]})
-        assert f"{shared or 'no'} common neighbour" in edge["why"]
+        assert f"{shared or 'no'} common neighbour" in edge["why"].lower()
 
 
 def test_the_run_is_named(told: dict[str, Any]) -> None:

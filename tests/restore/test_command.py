@@ -104,7 +104,7 @@ def test_score_counts_proposals_apart(cli: Command, graph_file: Path, graph: Gra
         (["nowhere"], "nowhere: there is no such run folder"),
         (["RUN", "--limit", "0"], "limit 0 is not above 0"),
         (["RUN", "--limit", "many"], "limit 'many' is neither a number of edges"),
-        (["RUN", "--out", "graph.txt"], "its name must end in .npz or .csv or .graphml"),
+        (["RUN", "--out", "graph.doc"], "its name must end in .npz or .csv or "),
         (["RUN", "--out", "no/graph.npz"], "there is no folder no"),
         (["RUN", "--out", "RUN/sanitized.npz", "--force"], "is the run's cleaned graph itself"),
     ],

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 from focusedcleaner.review import Store, open_store
-from focusedcleaner.review.classes import Classes, all_classes, classes_of_ends, known_classes
+from focusedcleaner.review.classes import Classes, classes_of_ends, known_classes, shown_classes
 from focusedcleaner.review.edge_details import EdgeDetails
 from focusedcleaner.review.page import Review
 from focusedcleaner.review.server import application
@@ -106,7 +106,7 @@ def a_store(run: Run) -> Iterator[Store]:
 
 @contextmanager
 def a_review(run: Run, classes: Classes | None = None) -> Iterator[Review]:
-    classes = all_classes(run.graph) if classes is None else classes
+    classes = shown_classes(run) if classes is None else classes
     with open_store(run, classes_of_ends(run, classes)) as store:
         yield Review(store, EdgeDetails(run, classes))
 

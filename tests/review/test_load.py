@@ -150,7 +150,7 @@ def used(path: Path, edges: int) -> dict[str, float]:
                 ("last_page", f"page={-(-edges // PAGE_SIZE)}", f'<span class="rank">{edges}</span>'),
                 ("last_page_by_score", f"page={-(-edges // PAGE_SIZE)}&sort=score", "</main>"),
                 ("search", "text=4711", "4711"),
-                ("node", "text=%22471%22", "<bdi>471</bdi>"),
+                ("node", "text=%22471%22", ">471</bdi>"),
                 ("classes_by_score", "classes=1-2&sort=score", "</main>"),
                 ("open_by_me", "state=open&by=ann", f"of {edges:,}</p>"),
                 ("open_by_score", "state=open&sort=score", f"of {edges:,}</p>"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,7 @@ def test_an_edge_with_its_evidence(client: TestClient, review: Review) -> None:
     page = client.get("/?edge=3").text
     run = review.edges.run
     u, v = (run.graph.name(node) for node in run.removed[2])
-    assert f"<bdi>{u}</bdi> – <bdi>{v}</bdi>" in page
+    assert f'<bdi title="{u}">{u}</bdi> – <bdi title="{v}">{v}</bdi>' in page
     for words in (
         "Evidence",
         "Known class",
@@ -65,6 +66,52 @@ def test_an_edge_with_its_evidence(client: TestClient, review: Review) -> None:
     outline = Outline(page)
     assert any(one.get("class") == "fc-neighbourhood" for one in outline.all("svg"))
     assert next(one for one in outline.all("a") if one.get("aria-current"))["href"] == "/?edge=3"
+
+
+def _unlabelled(graph: Graph, **changes: Any) -> Graph:
+    return replace(graph, labels=None, split=None, class_names=None, **changes)
+
+
+def test_a_long_name_is_cut_and_whole_in_its_tooltip(tmp_path: Path) -> None:
+    names = tuple(f"{number:03d}{'x' * 60}" for number in range(150))
+    run = a_run(tmp_path / "RUN", replace(named_graph(), names=names), 5)
+    with a_review(run) as review, a_client(review) as client:
+        page = client.get("/").text
+    u = names[run.removed[0][0]]
+    assert page.count(f'title="{u}"') >= 4, "in the list, the title, the table and the attributes"
+    assert f">{u[:39]}…</bdi>" in page
+
+
+@pytest.mark.parametrize("bipartite", [False, True])
+def test_a_graph_without_labels(tmp_path: Path, bipartite: bool) -> None:
+    graph = _unlabelled(named_graph())
+    if bipartite:
+        pairs = np.column_stack([np.arange(60), 60 + np.arange(60) % 20])
+        graph = Graph.from_pairs(80, np.concatenate([pairs, [[0, 61], [1, 62]]]))
+    groups = {name: np.arange(3) for name in ("group", "group_sources", "group_targets", "group_density")}
+    run = bare_run(tmp_path / "RUN", graph, graph.edges[:3], np.ones(3), **(groups if bipartite else {}))
+    with a_review(run) as review, a_client(review) as client:
+        page = client.get("/?edge=2").text
+        assert client.post("/decide", data=form(client, edge=2, verdict="planted")).status_code == 200
+    for word in ("Known class", "Predicted class", "pale:", 'id="classes"', "unknown"):
+        assert word not in page
+    assert ("Sources of the group" in page) == bipartite
+
+
+def test_clusters_in_place_of_classes(tmp_path: Path) -> None:
+    graph = _unlabelled(named_graph())
+    clusters = {f"clusters_{end}": np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]) for end in "uv"}
+    around = {f"neighbours_{end}": np.array([[0.0, 1.0], [0.0, 0.0], [0.5, 0.5]]) for end in "uv"}
+    run = bare_run(tmp_path / "RUN", graph, graph.edges[:3], np.ones(3), **clusters, **around)
+    with a_review(run) as review, a_client(review) as client:
+        pages = [client.get(f"/?edge={edge}").text for edge in (1, 2)]
+        filtered = client.get("/?classes=1-1").text
+    assert "is in cluster 1 but its other neighbours are in cluster 2" in pages[0]
+    assert '<th scope="row">Cluster</th>' in pages[0]
+    assert "Its other neighbours" in pages[0]
+    assert "Its other neighbours" not in pages[1]
+    assert "Known class" not in pages[0]
+    assert ">cluster 2 – cluster 2 (1)</option>" in filtered
 
 
 def test_decide_goes_to_the_next_edge_and_undo_comes_back(client: TestClient, review: Review) -> None:

@@ -58,6 +58,8 @@ class Judge(Sanitizer):
     """Gives the verdict that it is told, with eight edges: removed if the graph is poisoned, else listed."""
 
     name: ClassVar[str] = "judge"
+    scores_edges: ClassVar[bool] = True
+    probabilistic: ClassVar[bool] = True
     status: Status = "poisoned"
     purpose: Literal["model", "evidence"] = "model"
 
@@ -71,6 +73,8 @@ class Judge(Sanitizer):
         order = np.array(without_isolating(np.arange(graph.num_edges), graph.edges, graph.degrees, 2 * FOUND))
         scores = np.linspace(0.95, 0.05, 2 * FOUND)
         removed = np.arange(2 * FOUND) < ((FOUND if self.status == "poisoned" else 0) if budget is None else budget)
+        every = np.full(graph.num_edges, 0.01)
+        every[order] = scores
         if progress is not None:
             progress(1, 2, "round 1 of 2: random")
             progress(2, 2, "round 2 of 2: random, PGD")
@@ -83,4 +87,6 @@ class Judge(Sanitizer):
             suspects=order,
             suspect_scores=scores,
             suspect_evidence={"planted": scores},
+            edge_scores=every,
+            probabilistic=True,
         )

@@ -107,8 +107,8 @@ def large(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> Graph:
 
 
 def test_a_large_graph_is_only_ranked(large: Graph) -> None:
-    ranked = fc.sanitize(large)
-    by_name = fc.sanitize(large, "cld")
+    with pytest.warns(fc.InputWarning, match="Uncertain: a ranking only"):
+        ranked, by_name = fc.sanitize(large), fc.sanitize(large, "cld")
     assert (ranked.method, ranked.auto, ranked.budget, len(ranked.removed)) == ("cld", True, 0, 0)
     assert ranked.verdict.status == "uncertain"
     assert ranked.verdict.reason.startswith("more than 100 edges: self-attack would take too long, and cld ranks edges")

@@ -35,11 +35,13 @@ ATTACKS.register(
     Method("dice", Dice),
     Method("random", RandomAttack),
     Method("mettack", Mettack, {"inner": {"implicit": Regularized, "unrolled": Unrolled}}),
-    Method("minmax", MinMax),
-    Method("pgd", PGD),
-    Method("nettack", Nettack),
-    Method("prbcd", PRBCD),
-    Method("grbcd", GRBCD),
+    Method(
+        "minmax", MinMax, about="Ascends the gradient on relaxed edges, against a surrogate trained again at each step"
+    ),
+    Method("pgd", PGD, about="Ascends the gradient on relaxed edges, against a surrogate of the clean graph"),
+    Method("nettack", Nettack, about="Flips pairs at target nodes, each time the one that favours a wrong class most"),
+    Method("prbcd", PRBCD, about="Ascends the gradient as pgd does, each time on a random block of pairs only"),
+    Method("grbcd", GRBCD, about="Flips the pairs with the largest gradient in a new random block at each step"),
     Method("adaptive", Adaptive),
 )
 

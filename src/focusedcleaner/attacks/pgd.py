@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -46,7 +46,7 @@ class ProjectedGradientAttack(Attack):
     iterations: int = bounded(50, "[1, 10000]")
     rate: float = bounded(0.3, "(0, inf)")
     lambda_: float = bounded(0.0, "[0, 1]")
-    loss: str = "ce"
+    loss: Literal["ce", "cw"] = "ce"
     samples: int = bounded(20, "[1, 10000]")
     weight_decay: float = bounded(1e-3, "(0, inf)")
 

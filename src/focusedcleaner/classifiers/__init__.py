@@ -32,15 +32,15 @@ __all__ = [
 ]
 
 CLASSIFIERS.register(
-    Method("gcn", GCN, about="Two graph convolutions: the baseline of all other models"),
-    Method("mlp", MLP, about="Two layers on the attributes, without the graph"),
-    Method("sgc", SGC, about="Logistic regression on attributes averaged over K hops"),
-    Method("rgcn", RGCN, about="Gaussian features; those with a large variance are discounted"),
-    Method("median", Median, about="GCN with the median of the neighbours instead of their mean"),
-    Method("simpgcn", SimPGCN, about="Mixes the graph with one of the most similar nodes"),
-    Method("gnnguard", GNNGuard, about="GCN whose edges are weighted by the similarity of their ends"),
+    Method("gcn", GCN, about="Applies two graph convolutions: the baseline of all other models"),
+    Method("mlp", MLP, about="Applies two layers to the attributes, without the graph"),
+    Method("sgc", SGC, about="Fits a logistic regression to attributes averaged over several hops"),
+    Method("rgcn", RGCN, about="Represents nodes by Gaussians and discounts those with a large variance"),
+    Method("median", Median, about="Takes the median of the neighbours, where a GCN takes their mean"),
+    Method("simpgcn", SimPGCN, about="Mixes the graph with one that joins the most similar nodes"),
+    Method("gnnguard", GNNGuard, about="Weights the edges of a GCN by the similarity of their ends"),
     Method("elastic", Elastic, about="Smooths over edges, with large differences allowed at a few"),
-    Method("air", Air, about="Message passing with a residual that adapts to each node"),
+    Method("air", Air, about="Passes messages with a residual that adapts to each node"),
     Method("prognn", ProGNN, about="Learns a low-rank, sparse and smooth structure with the weights"),
 )
 

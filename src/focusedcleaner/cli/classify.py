@@ -1,49 +1,59 @@
-"""``focusedcleaner classify``: the accuracy of node classifiers on a graph."""
+"""``focusedcleaner classify``: the accuracy of node classifiers on a graph, or before and after a run."""
 
 from __future__ import annotations
 
-import time
-from typing import Any
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
+from focusedcleaner.accuracy import Accuracy, Comparison
 from focusedcleaner.classifiers import CLASSIFIERS, Classifier
-from focusedcleaner.cli.console import print_json, progress_bar, results_table, screen
-from focusedcleaner.cli.inputs import read_graph_with_split
+from focusedcleaner.cli.console import note, print_json, progress_bar, results_table, screen
+from focusedcleaner.cli.inputs import read_graph
 from focusedcleaner.cli.options import ClassifyOptions
 from focusedcleaner.errors import InputError
 from focusedcleaner.formatting import count, percent
 from focusedcleaner.graph import Graph
+from focusedcleaner.run_record import RECORD
+from focusedcleaner.runs import read_run
 from focusedcleaner.settings import parse_pairs
 
 ALL = "all"
 
 
 def classify(options: ClassifyOptions) -> None:
-    """Train each model once per seed and print its accuracy on the test nodes."""
+    """Train each model once per seed and print its accuracy on the test nodes; of a run, before and after it."""
     models = _models(options.model, options.settings or [])
-    graph = read_graph_with_split(options, options.seed)
-    test_nodes = _labelled_test_nodes(graph)
-    outcomes: list[dict[str, Any]] = []
+    graph = read_graph(options)
+    compared = Comparison.of(graph, _before(options, graph), seed=options.seed)
+    if graph.split != compared.after.split and (split := compared.after.split) is not None:
+        sizes = f"{len(split.train):,} for training, {len(split.val):,} for validation, {len(split.test):,} for testing"
+        note(f"the graph has no test nodes, so a split was drawn (seed {options.seed}): {sizes}")
+    if compared.note:
+        note(compared.note)
+    graphs = 1 if compared.before is None else 2
+    each = options.seeds * graphs
+    outcomes: list[Accuracy] = []
     with progress_bar("Training") as progress:
+
+        def report(done: int, total: int, stage: str = "", /) -> None:
+            progress(len(outcomes) * each + done, len(models) * each)
+
         for model in models:
-            start, accuracies = time.perf_counter(), []
-            for seed in range(options.seed, options.seed + options.seeds):
-                accuracies.append(model.fit(graph, seed=seed).accuracy(graph))
-                progress(len(outcomes) * options.seeds + len(accuracies), len(models) * options.seeds)
-            outcomes.append(
-                {
-                    "model": model.name,
-                    "accuracy_mean": float(np.mean(accuracies)),
-                    "accuracy_std": float(np.std(accuracies)),
-                    "accuracies": accuracies,
-                    "seconds": round(time.perf_counter() - start, 3),
-                }
-            )
+            outcomes.append(compared.measure(model, seeds=options.seeds, seed=options.seed, progress=report))
     if options.json:
-        print_json(outcomes[0] if options.model != ALL and len(outcomes) == 1 else {"models": outcomes})
+        fields = [outcome.to_dict() for outcome in outcomes]
+        print_json(fields[0] if options.model != ALL and len(fields) == 1 else {"models": fields})
     else:
-        _show(outcomes, graph, test_nodes, options.seeds)
+        _show(outcomes, compared, options.seeds)
+
+
+def _before(options: ClassifyOptions, graph: Graph) -> Graph | None:
+    """Of a run folder, the graph before the sanitation; None where other options change the edges or the nodes."""
+    if options.adjacency is not None or options.largest_component or not (Path(options.graph) / RECORD).is_file():
+        return None
+    return replace(graph, edges=read_run(options.graph).poisoned.edges)
 
 
 def _models(names: str, settings: list[str]) -> list[Classifier]:
@@ -56,30 +66,31 @@ def _models(names: str, settings: list[str]) -> list[Classifier]:
     return [CLASSIFIERS.make(name, **parse_pairs(settings)) for name in unique]
 
 
-def _labelled_test_nodes(graph: Graph) -> int:
-    """The number of test nodes with a label; a graph on which accuracy can't be measured is refused."""
-    if graph.labels is None or graph.split is None:
-        raise InputError("the graph has no labels: there is nothing to learn and nothing to compare with")
-    if not len(graph.split.train):
-        raise InputError("the split has no training node")
-    labelled = int((graph.labels[graph.split.test] >= 0).sum())
-    if not labelled:
-        raise InputError("no test node has a label: accuracy can't be measured")
-    return labelled
-
-
-def _show(outcomes: list[dict[str, Any]], graph: Graph, test_nodes: int, seeds: int) -> None:
-    console = screen()
-    console.print_heading(f"Accuracy on {count(test_nodes, 'test node')}")
+def _show(outcomes: list[Accuracy], compared: Comparison, seeds: int) -> None:
+    console, graph, before = screen(), compared.after, compared.before
+    console.print_heading(f"Accuracy on {count(compared.test_nodes, 'test node')}")
     training = 0 if graph.split is None else len(graph.split.train)
+    edges = f"{graph.num_edges:,} edges"
+    if before is not None:
+        edges = f"{before.num_edges:,} edges before the sanitation and {graph.num_edges:,} after it"
     console.print(
-        f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {training:,} training nodes; "
+        f"{graph.num_nodes:,} nodes, {edges}, {training:,} training nodes; "
         f"mean and standard deviation of {count(seeds, 'training')}.\n"
     )
-    table = results_table("model", "accuracy", "±", "seconds each")
-    best = max(outcome["accuracy_mean"] for outcome in outcomes)
+    columns = ["accuracy", "±"] if before is None else ["before", "±", "after", "±", "difference"]
+    table = results_table("model", *columns, "seconds each")
+    best = max(outcome.mean for outcome in outcomes)
+    trainings = seeds * (1 if before is None else 2)
     for outcome in outcomes:
-        mean, deviation = outcome["accuracy_mean"], f"{100 * outcome['accuracy_std']:.1f}"
-        style = "bold" if len(outcomes) > 1 and mean == best else ""
-        table.add_row(outcome["model"], percent(mean), deviation, f"{outcome['seconds'] / seeds:.1f}", style=style)
+        cells = [percent(outcome.mean), _points(outcome.accuracies)]
+        if outcome.accuracies_before is not None and outcome.before is not None and outcome.difference is not None:
+            cells = [percent(outcome.before), _points(outcome.accuracies_before), *cells]
+            cells.append(f"{100 * outcome.difference:+.1f} points")
+        style = "bold" if len(outcomes) > 1 and outcome.mean == best else ""
+        table.add_row(outcome.model, *cells, f"{outcome.seconds / trainings:.1f}", style=style)
     console.print(table)
+
+
+def _points(accuracies: tuple[float, ...]) -> str:
+    """The standard deviation in percentage points."""
+    return f"{100 * float(np.std(accuracies)):.1f}"

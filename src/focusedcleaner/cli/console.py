@@ -76,21 +76,29 @@ def results_table(first: str, *others: str) -> Table:
 
 def grid(**first_column: Any) -> Table:
     """Two columns without a header: short names or numbers, then text."""
-    return Table.grid(Column(no_wrap=True, **first_column), padding=(0, 2))
+    return Table.grid(Column(no_wrap=True, **first_column), Column(overflow="fold"), padding=(0, 2))
 
 
-def edge_list(graph: Graph, edges: IntArray, evidence: Mapping[str, Any], scores: FloatArray) -> Table:
-    """Edges in order of rank, by the names of their ends, each with its evidence in words."""
+def edge_list(
+    graph: Graph, edges: IntArray, evidence: Mapping[str, Any], scores: FloatArray, *, planted: bool = True
+) -> Table:
+    """Edges in order of rank, by the names of their ends, each with the evidence that it is ``planted`` in words."""
     table = Table.grid(Column(justify="right", style="dim"), Column(no_wrap=True), padding=(0, 1))
     for row, (u, v) in enumerate(edges):
         ends = f"{readable(graph.name(u))} – {readable(graph.name(v))}"
-        table.add_row(str(row + 1), ends, why(graph, evidence, scores, row, (u, v)))
+        table.add_row(str(row + 1), ends, why(graph, evidence, scores, row, (u, v), planted=planted))
     return table
 
 
 def note(text: str) -> None:
     """Print one line on standard error."""
     print_error(f"note: {text}")
+
+
+def print_facts(rows: Sequence[tuple[str, str]]) -> None:
+    """Print a line per fact on standard error, if that can be written: a short name, then text."""
+    for name, text in rows:
+        print_error(f"{name}: {text}")
 
 
 def print_error(text: str) -> None:

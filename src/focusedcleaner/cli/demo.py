@@ -98,7 +98,7 @@ def _show(fields: dict[str, Any], graphs: dict[str, Graph], sanitation: Sanitati
     counts.add_row(f"{fields['removed']:,}", f"edges removed by {cleaner}")
     counts.add_row(f"{fields['hits']:,}", "of these had been planted")
     console.print(counts, "")
-    console.print(f"Its verdict, without knowing that: {sanitation.headline}\n")
+    console.print(f"Its verdict, without knowing that: {sanitation.headline}. {sanitation.verdict.explanation}\n")
     table = results_table("graph", "edges", "within a class", f"GCN accuracy (mean of {SEEDS})")
     for name, graph in graphs.items():
         table.add_row(name, f"{graph.num_edges:,}", percent(graph.homophily), percent(fields["accuracy"][name]))

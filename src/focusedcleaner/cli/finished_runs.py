@@ -4,31 +4,41 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 from rich.text import Text
 
 from focusedcleaner import scoring
 from focusedcleaner.budget import edges_allowed
 from focusedcleaner.cli.console import edge_list, note, print_json, progress_bar, results_table, screen
-from focusedcleaner.cli.inputs import check_output, read_graph
-from focusedcleaner.cli.options import GraphSource, ReportOptions, RestoreOptions, ScoreOptions
+from focusedcleaner.cli.inputs import check_output, read_truth
+from focusedcleaner.cli.options import ReportOptions, RestoreOptions, ScoreOptions
 from focusedcleaner.cli.signals import deferred
 from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.formatting import count, percent
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import SUFFIXES, check_savable, save_graph
+from focusedcleaner.io.transaction import write_files
 from focusedcleaner.report import write_report
 from focusedcleaner.restore import Missing, missing_edges
-from focusedcleaner.runs import GRAPH, MISSING, REPORT, Run, opened_run, read_missing, read_run, write_missing
-from focusedcleaner.scoring import Score, aligned
+from focusedcleaner.runs import (
+    GRAPH,
+    MISSING,
+    REPORT,
+    Run,
+    opened_run,
+    original_for,
+    read_missing,
+    read_run,
+    write_missing,
+)
+from focusedcleaner.scoring import Score
 
 SHOWN_PROPOSALS = 10
 
 
 def _clean_graph(truth: str, options: ScoreOptions | ReportOptions, run: Run) -> Graph:
-    source = GraphSource(
-        graph=truth, nodes=options.nodes, adjacency=options.adjacency, largest_component=options.largest_component
-    )
-    return aligned(read_graph(source), run.poisoned)
+    more = {name: getattr(options, name) for name in ("nodes", "adjacency", "largest_component")}
+    return read_truth(truth, options, run.poisoned, **more)
 
 
 def score(options: ScoreOptions) -> None:
@@ -42,8 +52,7 @@ def score(options: ScoreOptions) -> None:
     proposed = read_missing(run)
     restored = None if proposed is None else scoring.score_restored(proposed, poisoned=run.poisoned, clean=clean)
     if options.json:
-        names = ("esr", "f1", "precision", "cr", "oracle_esr", "attacked", "removed", "hits")
-        fields: dict[str, object] = {name: getattr(result, name) for name in names}
+        fields: dict[str, object] = {**result.to_dict()}
         if restored is not None:
             fields["restored"] = {
                 name: getattr(restored, name) for name in ("precision", "recall", "cut", "proposed", "hits")
@@ -65,7 +74,6 @@ def _show_score(result: Score) -> None:
         f"{count(result.attacked, 'edge')} had been planted, {result.removed:,} were removed; "
         f"{result.hits:,} of the removed edges had been planted.\n"
     )
-    oracle = Score(result.attacked, result.removed, min(result.attacked, result.removed))
     table = results_table("", "this run", "oracle")
     table.add_column("definition", style="dim")
     for name, metric, definition in (
@@ -74,7 +82,7 @@ def _show_score(result: Score) -> None:
         ("precision", "precision", "planted, of all removed edges"),
         ("recall (CR)", "cr", "removed, of all planted edges"),
     ):
-        values = (percent(getattr(one, metric)) for one in (result, oracle))
+        values = (percent(getattr(one, metric)) for one in (result, result.oracle))
         table.add_row(Text(name, style="bold"), *values, definition)
     console.print(table)
     console.print_dim("\nThe oracle knows the clean graph and removes as many edges, planted ones first.")
@@ -108,6 +116,7 @@ def restore(options: RestoreOptions) -> None:
                 raise InputError(f"{out}: is the run's cleaned graph itself: choose another name")
             check_output(out, force=options.force, suffixes=SUFFIXES)
             check_savable(run.graph, out)
+            original = original_for(run, out)
         if not run.complete:
             note(f"{run.path} was interrupted: its graph is only partly cleaned")
         with progress_bar("Hiding edges and finding them again") as progress:
@@ -117,7 +126,11 @@ def restore(options: RestoreOptions) -> None:
         with deferred():
             write_missing(run, missing)
             if out is not None:
-                save_graph(run.graph.with_edges(missing.pairs), out)
+                if original is None:
+                    save_graph(run.graph.with_edges(missing.pairs), out)
+                else:
+                    added = np.concatenate([run.added, missing.pairs])
+                    write_files({out: original.content(run.poisoned, run.removed, added)})
     if options.json:
         print_json(
             {
@@ -141,7 +154,8 @@ def _show_missing(run: Run, missing: Missing, out: Path | None) -> None:
         "edges hidden on trial. If few edges are missing, most proposals are wrong.\n"
     )
     if len(missing.pairs):
-        console.print(edge_list(run.graph, missing.pairs[:SHOWN_PROPOSALS], missing.evidence, missing.scores), "")
+        pairs = missing.pairs[:SHOWN_PROPOSALS]
+        console.print(edge_list(run.graph, pairs, missing.evidence, missing.scores, planted=False), "")
     console.print_line(f"{run.path / MISSING}  ", "every proposal, with its evidence")
     if out is None:
         console.print_dim("Nothing was inserted; --out GRAPH.npz writes the graph with the proposals.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import Any
 
 from rich.text import Text
@@ -10,6 +11,7 @@ from rich.text import Text
 from focusedcleaner import datasets
 from focusedcleaner.cli.console import grid, print_json, progress_bar, screen
 from focusedcleaner.cli.options import CheckOptions, MethodsOptions
+from focusedcleaner.errors import InputWarning, recorded_warnings
 from focusedcleaner.registry import ATTACKS, CLASSIFIERS, SANITIZERS, Method
 
 
@@ -44,34 +46,40 @@ def _fields(entry: datasets.DatasetInfo) -> dict[str, object]:
 
 
 def check(options: CheckOptions) -> None:
-    """Show what a graph contains and what a sanitation would assume."""
-    from focusedcleaner import api
+    """Show what a graph contains, what a sanitation would assume, and what it would cost."""
+    from focusedcleaner.checking import check_graph
     from focusedcleaner.cli.inputs import read_graph
 
-    findings = api.check(read_graph(options))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)  # the page has a place for them
+        with recorded_warnings() as read:
+            graph = read_graph(options)
+    findings = check_graph(graph, read=read)
     if options.json:
         print_json(findings.to_dict())
-    else:
-        screen().print_line(str(findings))
+        return
+    console = screen()
+    for line in str(findings).splitlines():
+        if line.startswith(" ") or not line:
+            console.print_line(line)
+        else:
+            console.print_heading(line)
 
 
 def methods(options: MethodsOptions) -> None:
-    """List sanitizers, attacks and classifiers with their settings."""
+    """List sanitizers, attacks and classifiers with what they need and their settings."""
     kinds = {"sanitizers": SANITIZERS, "attacks": ATTACKS, "classifiers": CLASSIFIERS}
     if options.json:
-        listed = {}
-        for kind, registry in kinds.items():
-            listed[kind] = [{"name": m.name, "summary": m.summary, "settings": m.names()} for m in registry]
-        print_json(listed)
+        print_json({kind: [_method_fields(method) for method in registry] for kind, registry in kinds.items()})
         return
     console = screen()
-    console.print("Each method is listed with its settings (--set KEY=VALUE) and their defaults.\n")
+    console.print("Each method with its settings (--set KEY=VALUE): the default, and the values that can be set.\n")
     for kind, registry in kinds.items():
         console.print_heading(kind.capitalize())
-        table = grid()
+        table = grid(min_width=max(len(method.name) for method in registry))
         for method in registry:
-            table.add_row(method.name, _sentence(method.summary))
-            table.add_row("", Text(_settings(method), style="dim"))
+            table.add_row(method.name, f"{_sentence(method.summary)}{_needs_sentence(method)}")
+            table.add_row("", Text(_settings_text(method), style="dim"))
         console.print(table, "")
 
 
@@ -85,14 +93,46 @@ def _sentence(summary: str) -> str:
     return f"{plain[:1].upper()}{plain[1:]}."
 
 
-def _settings(method: Method[Any]) -> str:
-    """The settings with their defaults, as ``--set`` takes them."""
+def _needs(method: Method[Any]) -> dict[str, bool]:
+    """What a sanitizer can't do without, beside edges; empty for other kinds of methods."""
+    needs = {what: getattr(method.kind, f"needs_{what}", None) for what in ("labels", "attributes")}
+    return {what: bool(needed) for what, needed in needs.items() if needed is not None}
+
+
+def _needs_sentence(method: Method[Any]) -> str:
+    needs = _needs(method)
+    if not needs:
+        return ""
+    needed = [
+        words for what, words in (("labels", "labels of a few nodes"), ("attributes", "attributes")) if needs[what]
+    ]
+    return f" Needs {' and '.join(needed)}." if needed else " Needs edges only."
+
+
+def _method_fields(method: Method[Any]) -> dict[str, object]:
+    """What ``--json`` prints about a method."""
+    settings = {name: {"default": value, "allowed": allowed} for name, (value, allowed) in _settings(method).items()}
+    needs = {f"needs_{what}": needed for what, needed in _needs(method).items()}
+    return {"name": method.name, "summary": _sentence(method.summary), **needs, "settings": settings}
+
+
+def _settings(method: Method[Any]) -> dict[str, tuple[Any, str]]:
+    """The default of each setting, and the values that it can have in words."""
     default = method.make({})
-    values: dict[str, object] = {}
+    settings: dict[str, tuple[Any, str]] = {}
     for name, (part, setting) in method.settings().items():
-        values[name] = getattr(getattr(default, part) if part else default, setting.name)
-    values |= {part: next(iter(kinds)) for part, kinds in method.parts.items() if len(kinds) > 1}
-    for name, value in values.items():
-        if value is None or isinstance(value, bool):
-            values[name] = str(value).lower()
-    return ", ".join(f"{name}={value}" for name, value in values.items()) or "no settings"
+        value = getattr(getattr(default, part) if part else default, setting.name)
+        settings[name] = value, setting.allowed
+    for part, kinds in method.parts.items():
+        if len(kinds) > 1:
+            settings[part] = next(iter(kinds)), " or ".join(kinds)
+    return settings
+
+
+def _settings_text(method: Method[Any]) -> str:
+    """The settings as ``--set`` takes them."""
+    parts = []
+    for name, (value, allowed) in _settings(method).items():
+        shown = str(value).lower() if value is None or isinstance(value, bool) else value
+        parts.append(f"{name}={shown}" + (f" ({allowed})" if allowed else ""))
+    return ", ".join(parts) or "no settings"

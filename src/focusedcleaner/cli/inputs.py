@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +10,26 @@ import numpy as np
 
 from focusedcleaner import datasets
 from focusedcleaner.cli.console import note, progress_bar
-from focusedcleaner.cli.options import GraphSource
+from focusedcleaner.cli.options import GraphSource, TableColumns
 from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.formatting import shown_path
 from focusedcleaner.graph import Graph
-from focusedcleaner.io import SUFFIXES, load_adjacency, load_graph, load_split
+from focusedcleaner.io import SUFFIXES, TABLE_SUFFIXES, TableOptions, load_adjacency, load_split, read_graph_file
 from focusedcleaner.io.disk import checksum
 from focusedcleaner.io.transaction import recover
 from focusedcleaner.run_record import RECORD
 from focusedcleaner.runs import GRAPH, read_run
+from focusedcleaner.scoring import aligned
 
 
-def read_graph(source: GraphSource) -> Graph:
-    """Read the graph and apply the options."""
-    graph = _load(source)
+def table_options(source: TableColumns, *, strict: bool = True) -> TableOptions:
+    """The options on the columns of a table; unless ``strict``, those that a table lacks are ignored."""
+    return TableOptions(**{one.name: getattr(source, one.name) for one in fields(TableColumns)}, strict=strict)
+
+
+def read_graph(source: GraphSource, *, strict: bool = True) -> Graph:
+    """Read the graph and apply the options; unless ``strict``, columns that the file lacks are ignored."""
+    graph = _load(source, strict)
     if source.adjacency is not None:
         matrix = load_adjacency(source.adjacency).tocoo()
         if (size := matrix.shape[0]) != graph.num_nodes:
@@ -42,14 +48,28 @@ def read_graph(source: GraphSource) -> Graph:
     return graph.largest_component() if source.largest_component else graph
 
 
+def read_truth(truth: str, options: TableColumns, graph: Graph, **more: Any) -> Graph:
+    """Read the clean graph with the command's options on columns, its nodes numbered as those of the run's graph."""
+    columns = {one.name: getattr(options, one.name) for one in fields(TableColumns)}
+    source = GraphSource(graph=truth, **columns, **more)
+    partial = Path(truth).suffix.lower() in TABLE_SUFFIXES and not source.largest_component
+    return aligned(read_graph(source, strict=False), graph, partial=partial)
+
+
 def read_graph_with_split(source: GraphSource, seed: int) -> Graph:
     """Read the graph and draw a split if it has labels but no split."""
     graph = read_graph(source)
     drawn = graph.with_drawn_split(seed)
-    if drawn is not graph and (split := drawn.split) is not None:
+    if drawn is not graph:
+        note_drawn_split(drawn, seed)
+    return drawn
+
+
+def note_drawn_split(graph: Graph, seed: int) -> None:
+    """Say how many nodes a drawn split has in each part."""
+    if (split := graph.split) is not None:
         sizes = f"{len(split.train):,} for training, {len(split.val):,} for validation, {len(split.test):,} for testing"
         note(f"the graph has no split, so one was drawn (seed {seed}): {sizes}")
-    return drawn
 
 
 def source_record(source: GraphSource) -> dict[str, Any]:
@@ -63,20 +83,24 @@ def source_record(source: GraphSource) -> dict[str, Any]:
             record |= {option: shown_path(path), f"{option}_sha256": checksum(path)}
     if "sha256" not in record:
         record["sha256"] = datasets.info(source.graph).sha256
+    if columns := table_options(source).given():
+        record["columns"] = columns
     return {**record, "largest_component": source.largest_component}
 
 
-def _load(source: GraphSource) -> Graph:
+def _load(source: GraphSource, strict: bool) -> Graph:
     path = _graph_file(source)
     if path.is_file():
         if path == Path(source.graph) or source.nodes is not None:
-            return load_graph(path, nodes=source.nodes)
+            return read_graph_file(path, source.nodes, table_options(source, strict=strict))
+        _refuse_table_options(source, strict)
         run = read_run(source.graph)
         if not run.complete:
             note(f"{source.graph} was interrupted: its graph is only partly cleaned")
         return run.graph
     if source.nodes is not None:
-        raise InputError(f"--nodes goes with an edge list (.csv), and {source.graph} is none")
+        raise InputError(f"--nodes goes with an edge table, and {source.graph} is none")
+    _refuse_table_options(source, strict)
     if source.graph in datasets.names():
         with progress_bar(f"Fetching {source.graph}", bytes_=True) as progress:
             return datasets.load(source.graph, progress=progress)
@@ -88,6 +112,11 @@ def _load(source: GraphSource) -> Graph:
         f"there is no file and no data set {source.graph!r}; data sets are {', '.join(datasets.names())}, "
         f"graph files end in {', '.join(SUFFIXES)}"
     )
+
+
+def _refuse_table_options(source: GraphSource, strict: bool) -> None:
+    if strict and (given := table_options(source).given()):
+        raise InputError(f"--{next(iter(given))} goes with an edge table, and {source.graph} is none")
 
 
 def _graph_file(source: GraphSource) -> Path:

@@ -29,8 +29,8 @@ def _not_nan(value: float | None) -> float | None:
     return value
 
 
-_GRAPH = "The name of a data set (cora), a graph file (.npz, .csv, .graphml), or a run folder."
-_METHOD = "cld, lp, … (see: methods); auto is self-attack or, beyond 200,000 edges, a ranking by cld."
+_GRAPH = "The name of a data set (cora), a graph file (.csv, .tsv, .txt, .parquet, .npz, .graphml), or a run folder."
+_METHOD = "cld, lp, … (see: methods); auto is self-attack, dense-blocks for users and items; large graphs are ranked."
 _BUDGET = (
     "Edges to remove at most: 10%, 0.1 (a fraction) or 500 (a number); with auto the method decides. "
     "\\[default: auto if the method can decide, else 10%]"
@@ -42,7 +42,7 @@ _PURPOSE = (
 _RUN = "The run folder, which must not exist. \\[default: runs/GRAPH-METHOD]"
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, which sanitize wrote.")]
-NodesOption = Annotated[Path | None, graph_option("The node table (CSV) of an edge list.", "FILE")]
+NodesOption = Annotated[Path | None, graph_option("The node table of an edge table.", "FILE")]
 AdjacencyOption = Annotated[Path | None, graph_option("A scipy.sparse file with other edges for the graph.", "FILE")]
 ComponentOption = Annotated[
     bool, graph_option("Keep only the largest connected component.", None, "--largest-component")
@@ -56,8 +56,42 @@ SeedOption = Annotated[int, option("The seed of the random numbers.", min=0, max
 JsonOption = Annotated[bool, option("Print one JSON object and nothing else.", None, "--json")]
 
 
+def _column(text: str) -> Any:
+    """An option that names a column; without it, the column is recognized by its name."""
+    return graph_option(text, "COLUMN")
+
+
 @dataclass(frozen=True, kw_only=True)
-class GraphSource:
+class TableColumns:
+    """The options on the columns of a table; commands that read a graph inherit them."""
+
+    source: Annotated[
+        str | None,
+        _column("The edge table's column with one end of each edge. Columns are recognized by their names, too."),
+    ] = None
+    target: Annotated[str | None, _column("Its column with the other end.")] = None
+    weight: Annotated[str | None, _column("Its column of weights; kept in the output, not used.")] = None
+    time: Annotated[str | None, _column("Its column of times; kept in the output, not used.")] = None
+    id: Annotated[str | None, _column("The node table's column of ids.")] = None
+    label: Annotated[str | None, _column("The node table's column of classes.")] = None
+    header: Annotated[
+        bool | None,
+        graph_option(
+            "Whether the edge table's first row names its columns. \\[default: found out]", None, "--header/--no-header"
+        ),
+    ] = None
+    bipartite: Annotated[
+        bool | None,
+        graph_option(
+            "Whether source and target are two kinds of nodes. \\[default: by the columns' names]",
+            None,
+            "--bipartite/--no-bipartite",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphSource(TableColumns):
     """The argument and the options that name a graph; commands on a graph inherit them."""
 
     graph: Annotated[str, typer.Argument(metavar="GRAPH", help=_GRAPH, show_default=False)]
@@ -110,6 +144,7 @@ class SanitizeOptions(GraphSource):
     purpose: Annotated[str | None, option(_PURPOSE, "model|evidence", "--for")] = None
     out: Annotated[Path | None, option(_RUN, "RUN")] = None
     settings: SettingsOption = None
+    scores: Annotated[bool, option("Also write scores.csv: the score of every edge.", None, "--scores")] = False
     edges_per_round: Annotated[int | None, option("Edges to remove per round; 1 in the paper.", min=1)] = None
     resume: ResumeOption = False
     truth: Annotated[str | None, option("The clean graph, for the report; the method never sees it.", "GRAPH")] = None
@@ -118,7 +153,7 @@ class SanitizeOptions(GraphSource):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreOptions:
+class ScoreOptions(TableColumns):
     """Compare the removed edges with the planted ones: ESR, F1, precision and recall."""
 
     run_folder: RunArgument
@@ -155,10 +190,12 @@ class ReviewOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ApplyOptions:
-    """Write the graph without the edges that reviewers judged planted."""
+    """Write the graph without the edges that reviewers judged planted or, before a review, that the run removed."""
 
     run_folder: RunArgument
-    out: Annotated[Path | None, option("The graph file. \\[default: RUN/reviewed.npz]", "FILE")] = None
+    out: Annotated[
+        Path | None, option("The graph file. \\[default: RUN/reviewed, in the format of the input]", "FILE")
+    ] = None
     undecided_above: Annotated[
         float | None, option("Also remove unjudged edges from this score on.", "SCORE", callback=_not_nan)
     ] = None
@@ -181,7 +218,7 @@ class RestoreOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportOptions:
+class ReportOptions(TableColumns):
     """Write a run's report again; with the clean graph, it shows which removed edges were planted."""
 
     run_folder: RunArgument

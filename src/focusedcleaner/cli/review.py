@@ -15,17 +15,18 @@ from focusedcleaner.cli.inputs import check_output
 from focusedcleaner.cli.options import ApplyOptions, ReviewOptions
 from focusedcleaner.cli.signals import deferred
 from focusedcleaner.errors import InputError, MissingExtra
+from focusedcleaner.graph import no_pairs
 from focusedcleaner.io import SUFFIXES, save_graph
 from focusedcleaner.io.transaction import write_files
 from focusedcleaner.review import open_store
-from focusedcleaner.review.classes import all_classes, classes_of_ends, known_classes
+from focusedcleaner.review.classes import classes_of_ends, known_classes, shown_classes
 from focusedcleaner.review.edge_details import EdgeDetails
-from focusedcleaner.review.export import KINDS, Conflicts, export, select_edges
+from focusedcleaner.review.export import KINDS, Conflicts, SelectedEdges, export, select_edges, unreviewed
 from focusedcleaner.review.page import Review
 from focusedcleaner.review.store import FILE, checked_reviewer
-from focusedcleaner.runs import Run, opened_run
+from focusedcleaner.runs import Run, opened_run, original_for, original_suffix
 
-REVIEWED = "reviewed.npz"
+REVIEWED = "reviewed"
 
 
 def review(options: ReviewOptions) -> None:
@@ -64,7 +65,7 @@ def _serve(run: Run, options: ReviewOptions) -> None:
         console.print_line(f"  focusedcleaner apply {shlex.quote(str(run.path))}")
 
     with closing(server.listen(options.port)) as listener:
-        classes = all_classes(run.graph)
+        classes = shown_classes(run)
         with open_store(run, classes_of_ends(run, classes)) as store:
             server.serve(
                 Review(store, EdgeDetails(run, classes)),
@@ -91,18 +92,29 @@ def _export(run: Run, path: Path, *, json: bool) -> None:
 def apply(options: ApplyOptions) -> None:
     """Check the options, remove the edges, write the graph and print the result."""
     rule = _conflict_rule(options)
-    out, threshold = options.out or options.run_folder / REVIEWED, options.undecided_above
+    threshold = options.undecided_above
     with opened_run(options.run_folder) as opened:
         run = opened.flagged
+        out = options.out or run.path / f"{REVIEWED}{original_suffix(run) or '.npz'}"
         check_output(out, force=options.force, suffixes=SUFFIXES)
-        with open_store(run) as store:
-            selection = select_edges(store, reviewer=options.reviewer, conflicts=rule, undecided_above=threshold)
-            unjudged = store.counts()["open"]
+        original = original_for(run, out)
+        judged = (run.path / FILE).exists()
+        if judged or options.reviewer is not None:
+            with open_store(run) as store:
+                selection = select_edges(store, reviewer=options.reviewer, conflicts=rule, undecided_above=threshold)
+                unjudged = store.counts()["open"]
+            judged = judged and (unjudged < len(run.removed) or threshold is not None)
+        if not judged:
+            selection, unjudged = unreviewed(opened, threshold), 0
         if len(run.added):
             note(f"{count(len(run.added), 'edge')} that the run inserted were not reviewed and are left out")
-        graph = run.poisoned.without_edges(run.removed[selection.ranks - 1])
+        removed = run.removed[selection.ranks - 1]
+        graph = run.poisoned.without_edges(removed)
         with deferred():
-            save_graph(graph, out)
+            if original is None:
+                save_graph(graph, out)
+            else:
+                write_files({out: original.content(run.poisoned, removed, no_pairs())})
     if options.json:
         print_json(
             {
@@ -116,17 +128,27 @@ def apply(options: ApplyOptions) -> None:
             }
         )
         return
-    parts = [f"{len(selection.judged):,} judged planted"]
-    if len(selection.disputed):
-        parts.append(f"{len(selection.disputed):,} in conflict")
-    if threshold is not None:
-        parts.append(f"{len(selection.undecided):,} undecided with a score of {threshold:g} or more")
-    removed = f"{len(selection.ranks):,} removed: {', '.join(parts)}"
-    screen().print_line(f"{out}  {count(graph.num_edges, 'edge')}, {removed}")
+    screen().print_line(f"{out}  {count(graph.num_edges, 'edge')}, {_summary(selection, threshold, judged)}")
+    if not judged and threshold is None:
+        edges = count(len(opened.removed), "edge")
+        left = (
+            f"the {edges} that the run removed are left out" if len(opened.removed) else "the run removed none either"
+        )
+        note(f"no edge was judged yet: {left}")
     if selection.left_in_conflict:
         note(f"{count(selection.left_in_conflict, 'edge')} in conflict stayed; --conflicts planted removes them")
     if unjudged and threshold is None:
         note(f"{count(unjudged, 'edge')} without a verdict stayed; --undecided-above SCORE removes the suspicious ones")
+
+
+def _summary(selection: SelectedEdges, threshold: float | None, judged: bool) -> str:
+    """How many edges were removed, and why."""
+    parts = [f"{len(selection.judged):,} judged planted"] if judged else []
+    if len(selection.disputed):
+        parts.append(f"{len(selection.disputed):,} in conflict")
+    if threshold is not None:
+        parts.append(f"{len(selection.undecided):,} undecided with a score of {threshold:g} or more")
+    return f"{len(selection.ranks):,} removed{': ' if parts else ''}{', '.join(parts)}"
 
 
 def _conflict_rule(options: ApplyOptions) -> Conflicts:

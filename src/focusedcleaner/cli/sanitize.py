@@ -13,22 +13,25 @@ from typing import Any
 
 from focusedcleaner import runs
 from focusedcleaner.budget import AUTO
+from focusedcleaner.checking import check_graph
 from focusedcleaner.cli.console import (
     Stopped,
     edge_list,
     grid,
     note,
+    print_facts,
     print_json,
     progress_bar,
     resume_command,
     screen,
 )
-from focusedcleaner.cli.inputs import read_graph, read_graph_with_split, source_record
-from focusedcleaner.cli.options import GraphSource, SanitizeOptions
+from focusedcleaner.cli.inputs import note_drawn_split, read_graph, read_truth, source_record, table_options
+from focusedcleaner.cli.options import SanitizeOptions
 from focusedcleaner.cli.signals import deferred
-from focusedcleaner.errors import InputError, recorded_warnings
+from focusedcleaner.errors import InputError, ResumableRun, recorded_warnings
 from focusedcleaner.formatting import count, percent
 from focusedcleaner.graph import Graph
+from focusedcleaner.io.original import ORIGINAL_SUFFIXES, Original, open_original
 from focusedcleaner.report import write_report
 from focusedcleaner.run_record import RECORD, Status, check_same_configuration, read_record
 from focusedcleaner.runs import Run, RunFolder, read_run
@@ -37,12 +40,13 @@ from focusedcleaner.sanitizers import (
     Interrupted,
     Sanitation,
     Sanitizer,
+    check_offers,
     default_method,
     sanitizer,
     sanitizer_for,
 )
 from focusedcleaner.sanitizers.checks import check_sanitizable
-from focusedcleaner.scoring import aligned
+from focusedcleaner.scoring import score
 from focusedcleaner.settings import parse_pairs
 
 SHOWN_EDGES = 5
@@ -62,24 +66,29 @@ def sanitize(options: SanitizeOptions) -> None:
         if options.out is None:
             stack.enter_context(runs_folder())
         else:
-            folder = stack.enter_context(RunFolder.opened(options.out, resume=options.resume))
+            try:
+                folder = stack.enter_context(RunFolder.opened(options.out, resume=options.resume))
+            except ResumableRun as error:
+                raise InputError(f"{error}; to continue: {resume_command(options.ctx.obj)}") from None
         with recorded_warnings() as notes:
-            graph = read_graph_with_split(options, options.seed)
+            given = read_graph(options)
+        graph = given.with_drawn_split(options.seed, hide=False)
         method = _make(options, default_method(graph) if options.method == AUTO else options.method, settings, graph)
-        clean = None if options.truth is None else aligned(read_graph(GraphSource(graph=options.truth)), graph)
+        clean = None if options.truth is None else read_truth(options.truth, options, graph)
         if options.out is None:
             folder = stack.enter_context(RunFolder.opened(runs.free_path(options.graph, method.name)))
         earlier = _earlier_record(folder, method, graph, options)
         if earlier is None or earlier["status"] != "complete":
             before = float(earlier["seconds"]) if earlier and folder.checkpoint.exists() else 0.0
+            _introduce(given, graph, method, options)
             _compute(folder, method, graph, clean, options, seconds=before, notes=notes)
         elif clean is not None or not (folder.path / runs.REPORT).exists():
             write_run_report(folder.path, clean)
     run = read_run(folder.path)
     if options.json:
-        print_json(_fields(run))
+        print_json(_fields(run, clean))
     else:
-        _show(run)
+        _show(run, clean)
 
 
 def _make(options: SanitizeOptions, name: str, settings: Mapping[str, str], graph: Graph | None = None) -> Sanitizer:
@@ -87,19 +96,36 @@ def _make(options: SanitizeOptions, name: str, settings: Mapping[str, str], grap
     if options.purpose is not None and "purpose" not in SANITIZERS[name].names():
         others = ", ".join(method.name for method in SANITIZERS if "purpose" in method.names()) or "no method"
         raise InputError(f"{name} has no purpose to choose: --for is for {others}")
-    return sanitizer(name, **settings) if graph is None else sanitizer_for(graph, options.method, settings)
+    method = sanitizer(name, **settings) if graph is None else sanitizer_for(graph, options.method, settings)
+    check_offers(method, scores=options.scores)
+    return method
 
 
-def _fields(run: Run) -> dict[str, Any]:
+def _introduce(given: Graph, graph: Graph, method: Sanitizer, options: SanitizeOptions) -> None:
+    """Say what was read, which method works on it and how long that takes, once it is clear that the run can start.
+
+    ``given`` is the graph before a split was drawn.
+    """
+    check_sanitizable(graph, method.name, labels=method.needs_labels)
+    method.allowed(graph, options.budget)
+    if not options.json:
+        found = check_graph(given, method=None if options.method == AUTO else method, seed=options.seed)
+        print_facts(found.short_form)
+    elif graph is not given:
+        note_drawn_split(graph, options.seed)
+
+
+def _fields(run: Run, clean: Graph | None) -> dict[str, Any]:
     """What ``--json`` prints."""
     verdict, record = run.verdict.to_dict(), run.record
     return {
         **{key: verdict[key] for key in ("status", "reason")},
         "estimate": record["estimate"],
-        **{key: verdict[key] for key in ("expected_precision", "expected_false_alarms", "caveat")},
+        **{key: verdict[key] for key in ("expected_precision", "expected_false_alarms", "caveat", "rule")},
         **{key: record[key] for key in ("method", "budget", "removed")},
         **({"added": record["added"]} if record["added"] else {}),
         **{key: record[key] for key in ("suspects", "warnings", "seconds")},
+        **({} if clean is None else {"score": score(run.removed, poisoned=run.poisoned, clean=clean).to_dict()}),
         "out": str(run.path),
     }
 
@@ -132,7 +158,7 @@ def _earlier_record(
         if options.resume and not folder.checkpoint.exists():
             note(f"there is no run in {folder.path} to resume, so the run starts from the beginning")
         return None
-    check_sanitizable(graph)
+    check_sanitizable(graph, method.name, labels=method.needs_labels)
     allowed = method.allowed(graph, options.budget)
     configuration = {
         "method": method.name,
@@ -144,6 +170,8 @@ def _earlier_record(
     record = read_record(folder.work)
     check_same_configuration(folder.path, record, configuration)
     if record["status"] == "complete":
+        if options.scores and not (folder.work / runs.SCORES).exists():
+            raise InputError(f"{folder.path} is complete and has no {runs.SCORES}: choose another folder")
         note(f"{folder.path} is complete already")
     elif not folder.checkpoint.exists():
         note(f"{folder.path} has lost its checkpoint, so the run starts from the beginning")
@@ -170,7 +198,9 @@ def _compute(
     def save(sanitation: Sanitation, status: Status) -> None:
         with deferred():
             whole = replace(sanitation, seconds=seconds + sanitation.seconds, warnings=(*notes, *sanitation.warnings))
-            folder.finish(whole, source, status=status)
+            folder.finish(whole, source, status=status, scores=options.scores, original=_original(options, source))
+            if options.scores and whole.edge_scores is None:
+                note(f"no {runs.SCORES} was written: {whole.headline}")
             write_run_report(folder.path, clean)
 
     try:
@@ -184,9 +214,11 @@ def _compute(
         if not changed:
             raise Stopped("interrupted before the first edge was found; nothing was written") from None
         save(partial, "interrupted")
-        edges = count(changed, "edge") if partial.auto else f"{changed:,} of {partial.budget:,} edges"
+        done = f"after {count(changed, 'edge') if partial.auto else f'{changed:,} of {partial.budget:,} edges'}"
+        if not len(partial.removed) + len(partial.added):
+            done = f"with {count(changed, 'suspicious edge')} listed so far"
         kept = f"the result so far is in {folder.path}; continue with: {again}"
-        raise Stopped(f"interrupted after {edges}; {kept}") from None
+        raise Stopped(f"interrupted {done}; {kept}") from None
     except KeyboardInterrupt:
         kept = f"continue with: {again}" if folder.checkpoint.exists() else "nothing was written"
         raise Stopped(f"interrupted; {kept}") from None
@@ -196,7 +228,26 @@ def _compute(
         raise Stopped(f"interrupted; the run was finished and is in {folder.path}") from None
 
 
-def _show(run: Run) -> None:
+def _original(options: SanitizeOptions, source: Mapping[str, Any]) -> Original | None:
+    """The file that the graph was read from, if it is one that can be written again; a note if it has changed."""
+    path = Path(options.graph)
+    if path.suffix.lower() not in ORIGINAL_SUFFIXES or not path.is_file() or options.adjacency is not None:
+        return None
+    try:
+        return open_original(path, table_options(options), sha256=source.get("sha256"))
+    except InputError as error:
+        note(f"{error}, so there is no cleaned copy of it")
+        return None
+
+
+def _cleaned(run: Run) -> Path:
+    """The cleaned graph, as its file came in if there is such a copy."""
+    suffix = runs.original_suffix(run)
+    path = run.path / f"{runs.CLEANED}{suffix}"
+    return path if suffix is not None and path.is_file() else run.path / runs.GRAPH
+
+
+def _show(run: Run, clean: Graph | None) -> None:
     """Print the verdict, what was done, the most suspicious edges, and where the results are."""
     console, listed = screen(), run.flagged
     method, record = run.record["method"], run.record
@@ -209,27 +260,29 @@ def _show(run: Run) -> None:
     facts = grid(style="dim")
     facts.add_row("method", f"{method}: {SANITIZERS[method].summary}" if method in SANITIZERS.names() else method)
     facts.add_row("budget", _budget(run))
-    if run.estimate is not None and run.verdict.status == "poisoned":
-        facts.add_row("planted", str(run.estimate))
     facts.add_row("time", f"{record['seconds']:.1f} s")
-    if not math.isnan(run.poisoned.homophily):
+    if not math.isnan(run.poisoned.homophily) and len(set(run.poisoned.known_labels.tolist())) > 1:
         before, after = percent(run.poisoned.homophily), percent(run.graph.homophily)
         facts.add_row("same class", f"{before} of the edges before, {after} after (where both classes are known)")
+    if clean is not None:
+        facts.add_row("truth", score(run.removed, poisoned=run.poisoned, clean=clean).sentence)
     console.print(facts, "")
     if len(listed.removed):
         title = "The first edges that were removed" if len(run.removed) else "Most suspicious edges; none was removed"
         console.print_heading(title)
         console.print(edge_list(run.graph, listed.removed[:SHOWN_EDGES], listed.evidence, listed.scores), "")
     path = shlex.quote(str(run.path))
+    compare = (f"focusedcleaner score {path} --truth CLEAN", "compare with the clean graph, if you have it")
     console.print_pointers(
         "Results",
         (str(run.path / runs.REPORT), "the report: open it in a browser"),
         (str(run.path / runs.REMOVED), "every removed edge, with its evidence"),
         *([(str(run.path / runs.ADDED), "every added edge")] if len(run.added) else []),
         *([(str(run.path / runs.SUSPECTS), "suspicious edges that were not removed")] if len(run.suspects) else []),
-        (str(run.path / runs.GRAPH), "the cleaned graph"),
+        *([(str(run.path / runs.SCORES), "the score of every edge")] if (run.path / runs.SCORES).exists() else []),
+        (str(_cleaned(run)), "the cleaned graph"),
         (f"focusedcleaner review {path}", "judge the edges one by one"),
-        (f"focusedcleaner score {path} --truth CLEAN", "compare with the clean graph, if you have it"),
+        *([] if clean is not None else [compare]),
         *([] if len(run.removed) or run.verdict.status == "no sign" else [ANYWAY]),
     )
 

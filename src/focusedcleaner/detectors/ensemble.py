@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -31,7 +31,7 @@ class Ensemble(Detector):
 
     name: ClassVar[str] = "ensemble"
 
-    rule: str = "both"
+    rule: Literal["both", "either"] = "both"
     classdiv: ClassDiv = field(default_factory=ClassDiv)
     linkpred: LinkPred = field(default_factory=LinkPred)
 

@@ -53,6 +53,7 @@ class EdgeFeatureExtractor:
         assert graph.labels is not None
         assert graph.split is not None
         self.labels, self.split, self.num_classes = graph.labels, graph.split, graph.num_classes
+        self.class_names = graph.class_names
         known = np.flatnonzero(graph.labels >= 0)
         self.pooled = Split(known, np.empty(0, dtype=np.int64), np.setdiff1d(np.arange(graph.num_nodes), known))
         """A split that trains on every node with a known label."""
@@ -68,7 +69,7 @@ class EdgeFeatureExtractor:
 
     def extract(self, graph: Graph) -> EdgeFeatures:
         """Compute the features of every edge, with the labels and the split given to the constructor."""
-        graph = replace(graph, labels=self.labels, split=self.split)
+        graph = replace(graph, labels=self.labels, split=self.split, class_names=self.class_names)
         structure, x = Structure(graph, dtype=DTYPE), self.attributes
         similarity = np.zeros(graph.num_edges) if x is None else row_products(x, x, graph.edges)
         regression = ClassRegression(graph, INVERSE_DECAY, structure=structure, attributes=self.operators[1])
@@ -84,8 +85,8 @@ class EdgeFeatureExtractor:
         doubt = 1 - same_class
         if self.attributes is not None:
             doubt = doubt * (1 - np.minimum(columns["attribute_similarity"] / 0.3, 1))
-        columns |= min_and_max("adjacent_doubt", *_adjacent(doubt, graph, mean=False))
-        columns |= min_and_max("mean_adjacent_doubt", *_adjacent(doubt, graph, mean=True))
+        columns |= min_and_max("adjacent_doubt", *adjacent_edges(doubt, graph, mean=False))
+        columns |= min_and_max("mean_adjacent_doubt", *adjacent_edges(doubt, graph, mean=True))
         return EdgeFeatures(tuple(columns), np.stack(list(columns.values()), axis=1), classes)
 
     def _structural_features(self, graph: Graph, structure: Structure, classes: FloatArray) -> dict[str, FloatArray]:
@@ -171,7 +172,7 @@ def _divergence_features(structure: Structure, classes: FloatArray) -> dict[str,
     return columns
 
 
-def _adjacent(values: FloatArray, graph: Graph, *, mean: bool) -> tuple[FloatArray, FloatArray]:
+def adjacent_edges(values: FloatArray, graph: Graph, *, mean: bool) -> tuple[FloatArray, FloatArray]:
     """For both ends of each edge, the sum or mean of the values of the other edges there."""
     u, v = graph.edges.T
     total = np.bincount(graph.edges.T.ravel(), np.concatenate([values, values]), graph.num_nodes)

@@ -34,6 +34,20 @@ def clamped_log(probabilities: FloatArray) -> FloatArray:
     return np.log(np.maximum(probabilities, LEAST))
 
 
+def other_neighbours(graph: Graph, values: FloatArray, pairs: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return, for both ends of P edges, the mean of the values (N × C) of their other neighbours; 0 without any.
+
+    >>> path = Graph(3, [[0, 1], [1, 2]])
+    >>> other_neighbours(path, np.eye(3), np.array([[0, 1]]))
+    (array([[0., 0., 0.]]), array([[0., 0., 1.]]))
+    """
+    u, v = pairs.T
+    total = graph.adjacency().astype(float) @ values
+    others = np.maximum(graph.degrees.astype(float) - 1, 1)[:, None]
+    at_u, at_v = (total[u] - values[v]) / others[u], (total[v] - values[u]) / others[v]
+    return np.clip(at_u, 0, None), np.clip(at_v, 0, None)
+
+
 class PairFeatures:
     """Computes features of node pairs, for graphs over the same nodes.
 

@@ -1,4 +1,4 @@
-"""Graph files: npz, CSV tables and GraphML; splits as JSON files; conversions in `focusedcleaner.io.convert`."""
+"""Graph files: npz, tables and GraphML; splits as JSON files; conversions in `focusedcleaner.io.convert`."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ import numpy as np
 
 from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.graph import PARTS, Graph, Split, check_range
+from focusedcleaner.io.columns import TableOptions
 from focusedcleaner.io.disk import read_text
 from focusedcleaner.io.networkx import graphml_files, load_graphml
 from focusedcleaner.io.node_text import check_table_texts, id_texts
 from focusedcleaner.io.npz import load_adjacency, load_npz, npz_files
-from focusedcleaner.io.table import load_table, table_files
+from focusedcleaner.io.table import TABLE_SUFFIXES, load_table, table_files
 from focusedcleaner.io.transaction import recover, write_files
 
 __all__ = [
     "SUFFIXES",
+    "TABLE_SUFFIXES",
+    "TableOptions",
     "check_savable",
     "checked_suffix",
     "graph_files",
@@ -27,36 +30,71 @@ __all__ = [
     "load_graph",
     "load_npz",
     "load_split",
+    "read_graph_file",
     "save_graph",
     "save_split",
 ]
 
-_LOADERS: dict[str, Callable[[Path], Graph]] = {".npz": load_npz, ".csv": load_table, ".graphml": load_graphml}
-_WRITERS = {".npz": npz_files, ".csv": table_files, ".graphml": graphml_files}
+_LOADERS: dict[str, Callable[[Path], Graph]] = {
+    ".npz": load_npz,
+    **dict.fromkeys(TABLE_SUFFIXES, load_table),
+    ".graphml": load_graphml,
+}
+_WRITERS = {".npz": npz_files, **dict.fromkeys(TABLE_SUFFIXES, table_files), ".graphml": graphml_files}
 
 SUFFIXES = tuple(_LOADERS)
 """The suffixes of graph files."""
 
 
-def load_graph(path: str | PathLike[str], *, nodes: str | PathLike[str] | None = None) -> Graph:
-    """Read a graph file: `.npz`, `.csv` (an edge list) or `.graphml`.
+def load_graph(
+    path: str | PathLike[str],
+    *,
+    nodes: str | PathLike[str] | None = None,
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    time: str | None = None,
+    id: str | None = None,
+    label: str | None = None,
+    header: bool | None = None,
+    bipartite: bool | None = None,
+) -> Graph:
+    """Read a graph file: `.npz`, `.graphml`, or an edge table (`.csv`, `.tsv`, `.txt`, `.edges`, `.parquet`).
 
     Args:
         path: the graph file.
-        nodes: the node table of an edge list; by default ``NAME.nodes.csv`` beside ``NAME.csv``, if there is one.
+        nodes: the node table of an edge table; by default ``NAME.nodes.csv`` beside ``NAME.csv``, if there is one.
+        source: the edge table's column with one end of each edge; by default recognized by its name.
+        target: its column with the other end.
+        weight: its column of weights, which are not used.
+        time: its column of times, which are not used.
+        id: the node table's column of ids.
+        label: the node table's column of classes.
+        header: whether the first row of the edge table holds the names of its columns; by default found out.
+        bipartite: whether source and target are two kinds of nodes; by default recognized by the columns' names.
 
     Directed, weighted, repeated and self-looping edges are made undirected, binary and simple, and one `InputWarning`
     counts the changes. Where class numbers are left out, those in use become class names. Anything else that is wrong
     with a file is an `InputError` of one line.
     """
     file = Path(path)
-    suffix = checked_suffix(file)
-    recover(file.parent, only=file.name)
-    if nodes is None:
-        return _LOADERS[suffix](file)
-    if suffix != ".csv":
-        raise InputError(f"{file}: a node table goes with an edge list (.csv) only")
-    return load_table(file, Path(nodes))
+    options = TableOptions(
+        source=source, target=target, weight=weight, time=time, id=id, label=label, header=header, bipartite=bipartite
+    )
+    return read_graph_file(file, None if nodes is None else Path(nodes), options)
+
+
+def read_graph_file(path: Path, nodes: Path | None, options: TableOptions) -> Graph:
+    """Read a graph file; a node table and options on columns go with an edge table only."""
+    suffix = checked_suffix(path)
+    recover(path.parent, only=path.name)
+    if suffix in TABLE_SUFFIXES:
+        return load_table(path, nodes, options)
+    if nodes is not None:
+        raise InputError(f"{path}: a node table goes with an edge table ({', '.join(TABLE_SUFFIXES)}) only")
+    if options.strict and (given := options.given()):
+        raise InputError(f"{path}: the option {next(iter(given))} goes with an edge table only")
+    return _LOADERS[suffix](path)
 
 
 def save_graph(graph: Graph, path: str | PathLike[str]) -> None:

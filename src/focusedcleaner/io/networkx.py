@@ -88,6 +88,36 @@ def load_graphml(path: Path) -> Graph:
         return _converted(graph, names=node_text.parse_ids([str(node) for node in graph]), source=str(path))
 
 
+def graphml_network(path: Path) -> nx.Graph:
+    """The network of a GraphML file with all its data; parallel edges stay."""
+    content = checked_file(path).read_bytes()
+    _check_structure(content, source=None)
+    network = _parse_graphml(content)
+    simple = all(key == 0 for _, _, key in network.edges(keys=True))
+    if not simple:
+        return network
+    import networkx as nx
+
+    return (nx.DiGraph if network.is_directed() else nx.Graph)(network)
+
+
+def graphml_without(network: nx.Graph, removed: list[tuple[str, str]], added: list[tuple[str, str]]) -> bytes:
+    """A GraphML file of a network without some edges, in either direction, and with others."""
+    import networkx as nx
+
+    for u, v in [*removed, *added]:
+        for ends in ((u, v), (v, u)):
+            while network.has_edge(*ends):
+                network.remove_edge(*ends)
+    for u, v in added:
+        network.add_edge(u, v)
+        if network.is_directed():
+            network.add_edge(v, u)
+    buffer = io.BytesIO()
+    nx.write_graphml_xml(network, buffer)
+    return buffer.getvalue()
+
+
 def graphml_files(graph: Graph, path: Path) -> dict[Path, bytes]:
     """The content of a GraphML file. Ids are text in it; they are read as integers if all of them are."""
     import networkx as nx
@@ -103,7 +133,7 @@ def graphml_files(graph: Graph, path: Path) -> dict[Path, bytes]:
         return {path: buffer.getvalue()}
 
 
-def _check_structure(content: bytes, *, source: str) -> None:
+def _check_structure(content: bytes, *, source: str | None) -> None:
     """Refuse what NetworkX would drop, invent or expand without a word; an `InputWarning` counts ports."""
     parser = expat.ParserCreate(namespace_separator=" ")
     structure = _Structure()
@@ -116,7 +146,7 @@ def _check_structure(content: bytes, *, source: str) -> None:
     except (expat.ExpatError, LookupError, ValueError) as error:
         raise InputError(f"is not XML: {first_words(error)}") from None
     structure.check_ends()
-    if structure.ports:
+    if structure.ports and source is not None:
         ignored = f"{count(structure.ports, 'port')} ignored: edges join whole nodes"
         warnings.warn(f"{source}: {ignored}", InputWarning, stacklevel=2)
 

@@ -117,6 +117,12 @@ def name_problem(text: object) -> str:
     return "a name must not hold control characters" if _UNPRINTABLE.search(text) else ""
 
 
+def id_problem(name: str) -> str:
+    """Why a cell can't be a node id; empty if it can."""
+    problem = name_problem(name)
+    return "a node id is empty" if not name else f"node {shortened(name)}: {problem}" if problem else ""
+
+
 def shortened(text: object) -> str:
     """The beginning of a text, quoted."""
     return repr(text) if len(str(text)) <= 60 else f"{str(text)[:60]!r}…"

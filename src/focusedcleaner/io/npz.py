@@ -47,7 +47,8 @@ def load_npz(path: Path, *, renumber: bool = True) -> Graph:
         adjacency = _read_matrix(archive, "adj", "adjacency")
         if adjacency is None:
             raise InputError("is not a graph file: it lacks adj_data, adj_indices, adj_indptr")
-        num_nodes, edges = adjacency_edges(adjacency, source=str(path))
+        # A file of results may keep the weights and directions of the input, of which the user knows already.
+        num_nodes, edges = adjacency_edges(adjacency, source=str(path) if renumber else None)
         labels, class_names = None, checked_texts(_texts(archive, "class_names"), "class name")
         if "labels" in archive:
             labels = whole_labels(archive.read("labels"))
@@ -66,6 +67,15 @@ def load_npz(path: Path, *, renumber: bool = True) -> Graph:
         )
 
 
+def raw_adjacency(path: Path) -> sp.csr_array:
+    """The adjacency of a graph file with its weights and directions."""
+    with Archive(path) as archive:
+        matrix = _read_matrix(archive, "adj", "adjacency")
+    if matrix is None:
+        raise InputError("is not a graph file: it lacks adj_data, adj_indices, adj_indptr")
+    return matrix
+
+
 def _check_lengths(archive: Archive) -> None:
     """Refuse arrays whose lengths do not fit the number of nodes, by their headers."""
     starts = next((name for name in ("adj_indptr", "adj_matrix.indptr") if name in archive), None)
@@ -81,23 +91,31 @@ def _check_lengths(archive: Archive) -> None:
 def npz_files(graph: Graph, path: Path) -> dict[Path, bytes]:
     """The content of a graph file; the same graph gives the same bytes, and `load_npz` returns an equal graph."""
     with prefix_errors(path):
+        return {path: npz_with_adjacency(graph, None)}
+
+
+def npz_with_adjacency(graph: Graph, adjacency: sp.csr_array | None) -> bytes:
+    """The content of a graph file, with an adjacency of other weights and directions than the graph's own, if given."""
+    if adjacency is None:
         arrays = _csr_arrays(graph.adjacency().astype(np.float32), "adj")
-        if graph.attributes is not None:
-            arrays |= _csr_arrays(narrowed(graph.attributes), "attr")
-        if graph.labels is not None:
-            arrays["labels"] = graph.labels
-        if graph.split is not None:
-            arrays |= zip(_SPLIT, graph.split.parts, strict=True)
-        if graph.names is not None:
-            arrays["node_names"] = _text_array(id_texts(graph))
-            arrays["node_names_whole"] = np.array([not isinstance(name, str) for name in graph.names])
-        for part, names in (("class_names", graph.class_names), ("attribute_names", graph.attribute_names)):
-            if names is not None:
-                checked_texts(names, part.removesuffix("s").replace("_", " "))
-                arrays[part] = _text_array(names)
-        if graph.notes:
-            arrays["notes"] = np.array(json.dumps(dict(graph.notes), sort_keys=True))
-        return {path: npz_bytes(arrays)}
+    else:
+        arrays = _csr_arrays(narrowed(adjacency), "adj")
+    if graph.attributes is not None:
+        arrays |= _csr_arrays(narrowed(graph.attributes), "attr")
+    if graph.labels is not None:
+        arrays["labels"] = graph.labels
+    if graph.split is not None:
+        arrays |= zip(_SPLIT, graph.split.parts, strict=True)
+    if graph.names is not None:
+        arrays["node_names"] = _text_array(id_texts(graph))
+        arrays["node_names_whole"] = np.array([not isinstance(name, str) for name in graph.names])
+    for part, names in (("class_names", graph.class_names), ("attribute_names", graph.attribute_names)):
+        if names is not None:
+            checked_texts(names, part.removesuffix("s").replace("_", " "))
+            arrays[part] = _text_array(names)
+    if graph.notes:
+        arrays["notes"] = np.array(json.dumps(dict(graph.notes), sort_keys=True))
+    return npz_bytes(arrays)
 
 
 def load_adjacency(path: str | PathLike[str]) -> sp.csr_array:

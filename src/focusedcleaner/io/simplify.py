@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.formatting import count
@@ -19,7 +19,7 @@ def simple_edges(
     pairs: ArrayLike,
     num_nodes: int,
     *,
-    source: str,
+    source: str | None,
     both_ways: bool,
     weights: ArrayLike | None = None,
     names: Sequence[Hashable] | None = None,
@@ -29,7 +29,7 @@ def simple_edges(
     Args:
         pairs: M × 2 node numbers.
         num_nodes: N.
-        source: what the warning names, such as the file.
+        source: what the warning names, such as the file; None for no warning.
         both_ways: whether an edge is expected once in each direction, as in a matrix, or once, as in a list.
         weights: M finite numbers, none negative; edges of weight 0 are dropped.
         names: N node ids for error messages.
@@ -58,10 +58,36 @@ def simple_edges(
     return pairs_of_keys(edges, num_nodes)
 
 
+def listed_edges(pairs: IntArray, num_nodes: int, *, source: str, absent: int = 0) -> IntArray:
+    """Turn M × 2 pairs of a table into sorted unique edges u < v; one `InputWarning` counts the changes.
+
+    Args:
+        pairs: M × 2 node numbers.
+        num_nodes: N.
+        source: what the warning names, such as the file.
+        absent: rows of weight 0, which are not among the pairs.
+    """
+    loops = pairs[:, 0] == pairs[:, 1]
+    kept = pairs[~loops] if loops.any() else pairs
+    distinct = len(_unique(pair_keys(kept, num_nodes)))
+    keys = kept.min(axis=1)
+    keys *= num_nodes
+    keys += kept.max(axis=1)
+    edges = _unique(keys)
+    _warn_of_changes(
+        source,
+        both=distinct - len(edges),
+        loops=int(loops.sum()),
+        repeated=len(kept) - distinct,
+        absent=absent,
+    )
+    return pairs_of_keys(edges, num_nodes)
+
+
 def _unique(keys: IntArray) -> IntArray:
     """Equals `np.unique`, which hashes integers and takes fifty times as long for a million keys."""
     ordered = np.sort(keys)
-    return ordered[np.append(True, np.diff(ordered) > 0)] if len(keys) else ordered
+    return ordered[np.append(True, ordered[1:] > ordered[:-1])] if len(keys) else ordered
 
 
 def _checked_weights(ends: IntArray, weights: ArrayLike | None, names: Sequence[Hashable] | None) -> FloatArray:
@@ -78,8 +104,12 @@ def _checked_weights(ends: IntArray, weights: ArrayLike | None, names: Sequence[
     return weight
 
 
-def _warn_of_changes(source: str, *, one_way: int, loops: int, repeated: int, absent: int, weighted: int) -> None:
+def _warn_of_changes(
+    source: str | None, *, loops: int, repeated: int, absent: int, one_way: int = 0, both: int = 0, weighted: int = 0
+) -> None:
     changes = []
+    if both:
+        changes.append(f"{count(both, 'edge')} {_were(both)} given in both directions")
     if one_way:
         were = _were(one_way)
         changes.append(f"{count(one_way, 'edge')} {were} given in one direction only and {were} made undirected")
@@ -89,7 +119,7 @@ def _warn_of_changes(source: str, *, one_way: int, loops: int, repeated: int, ab
         changes.append(f"{listed} {_were(loops + repeated + absent)} dropped")
     if weighted:
         changes.append(f"{count(weighted, 'weight')} {_were(weighted)} set to 1")
-    if changes:
+    if changes and source is not None:
         warnings.warn(f"{source}: {', '.join(changes)}", InputWarning, stacklevel=2)
 
 
@@ -97,8 +127,8 @@ def _were(number: int) -> str:
     return "was" if number == 1 else "were"
 
 
-def adjacency_edges(matrix: Any, *, source: str) -> tuple[int, IntArray]:
-    """The number of nodes and the edges (E × 2) of any N × N matrix, sparse or dense."""
+def adjacency_edges(matrix: Any, *, source: str | None) -> tuple[int, IntArray]:
+    """The number of nodes and the edges (E × 2) of any N × N matrix, sparse or dense; without a source, no warning."""
     try:
         entries = sp.coo_array(matrix)
     except (TypeError, ValueError) as error:
@@ -116,7 +146,7 @@ def numbered_classes(
     """Convert N class numbers to labels 0 … C−1; where numbers are left out, those in use become the class names.
 
     Args:
-        values: N or N × 1 whole numbers; −1 and NaN are unknown.
+        values: N or N × 1 whole numbers, −1 and NaN unknown; or N × C, one-hot, a row of zeros unknown.
         class_names: the names, if the classes have any: the numbers then stay as they are.
 
     >>> numbered_classes([2.0, float("nan"), 0.0])
@@ -135,14 +165,18 @@ def numbered_classes(
 
 
 def whole_labels(values: ArrayLike) -> IntArray:
-    """Convert an array of N or N × 1 class numbers to integers; NaN becomes unknown.
+    """Convert an array of N or N × 1 class numbers, or N × C one-hot rows, to integers; NaN becomes unknown.
 
     >>> whole_labels([2.0, float("nan"), 0.0])
     array([ 2, -1,  0])
+    >>> whole_labels([[0, 1], [1, 0], [0, 0]])
+    array([ 1,  0, -1])
     """
     array = np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
+    elif array.ndim == 2 and array.shape[1] > 1 and array.dtype.kind in "biuf":
+        array = _classes_of_rows(array)
     if array.ndim != 1 or array.dtype.kind not in "biuf":
         raise InputError(f"labels must be one class number per node, not {array.dtype} of shape {array.shape}")
     if array.dtype.kind == "f":
@@ -153,6 +187,19 @@ def whole_labels(values: ArrayLike) -> IntArray:
     if array.dtype.kind == "u" and array.max(initial=0) >= 2**63:
         raise InputError(f"label {array.max()} is too large: class numbers are below 2**63")
     return array.astype(np.int64)
+
+
+def _classes_of_rows(rows: NDArray[Any]) -> IntArray:
+    """The class of each one-hot row; a row of zeros or of NaN is unknown."""
+    known = ~np.isnan(rows).all(axis=1) if rows.dtype.kind == "f" else np.ones(len(rows), dtype=bool)
+    hot = rows == 1
+    if not (hot | (rows == 0))[known].all():
+        raise InputError(f"labels of shape {rows.shape} must be one-hot: a single 1 in each row, else 0")
+    several = int((hot.sum(axis=1) > 1).sum())
+    if several:
+        nodes = f"{count(several, 'node')} {'has' if several == 1 else 'have'} several classes (multi-label)"
+        raise InputError(f"{nodes}: give one class per node, such as one column of the labels")
+    return np.where(hot.any(axis=1), hot.argmax(axis=1), UNKNOWN)
 
 
 def narrowed(matrix: sp.csr_array) -> sp.csr_array:

@@ -11,6 +11,11 @@ from markupsafe import Markup
 
 from focusedcleaner.report.rendering import render_svg
 
+WIDTHS = (720, 340)
+"""Widths of the large charts in pixels: for a screen and for a phone, so that their text keeps its size."""
+_LETTER = 7
+"""Width of a letter, roughly."""
+
 
 def ticks(low: float, high: float, wanted: int = 5) -> list[float]:
     """Return about ``wanted`` round numbers between low and high.
@@ -56,18 +61,19 @@ def label(value: float) -> str:
     return short.replace("-", "−")
 
 
-def degrees(data: Mapping[str, Any]) -> Markup:
+def degrees(data: Mapping[str, Any], width: int = WIDTHS[0]) -> Markup:
     """Draw the number of nodes in each range of degrees, before and after.
 
     Args:
         data: the result of `summary.degree_bins` for the poisoned and the cleaned graph.
+        width: in pixels.
     """
     bins, (before, after) = data["bins"], data["nodes"]
-    every = 1 if len(bins) <= 20 else 2
+    every = math.ceil((_LETTER * max(map(len, bins)) + 8) * len(bins) / (width - 68))
     modes = [f"most nodes ({max(counts):,}) have {bins[counts.index(max(counts))]}" for counts in (before, after)]
     return _chart(
         f"Nodes by number of neighbours. Before, {modes[0]}; after, {modes[1]}. The largest range is {bins[-1]}.",
-        (720, 260),
+        (width, 260),
         len(bins),
         (0, axis_end(max(*before, *after))),
         bars={"before": before, "after": after},
@@ -95,20 +101,21 @@ def trace(title: str, xs: Sequence[float], values: Sequence[float | None]) -> Ma
     )
 
 
-def hits(data: Mapping[str, Any], planted: int, edges: int) -> Markup:
+def hits(data: Mapping[str, Any], planted: int, edges: int, width: int = WIDTHS[0]) -> Markup:
     """Draw the planted edges among those removed so far, beside the oracle's and the random order's.
 
     Args:
         data: ``removed`` and ``hits``, both increasing.
         planted: number of planted edges.
         edges: number of edges of the poisoned graph.
+        width: in pixels.
     """
     end, found = data["removed"][-1], data["hits"][-1]
     best, chance = min(end, planted), end * planted / edges
     return _chart(
         f"Planted edges among the removed edges: {found:,} after {end:,} removals. "
         f"An oracle finds {best:,}, a random order {chance:,.0f}.",
-        (720, 320),
+        (width, 320),
         end,
         (0, axis_end(best)),
         curves=[
@@ -116,10 +123,12 @@ def hits(data: Mapping[str, Any], planted: int, edges: int) -> Markup:
             (f"random: {chance:,.0f}", [0, end], [0, chance], "1 4"),
             (f"this run: {found:,}", data["removed"], data["hits"], None),
         ],
-        x_labels=[(value, label(value)) for value in ticks(0, end, 6) if value == round(value)],
+        x_labels=[
+            (value, label(value)) for value in ticks(0, end, 6 if width == WIDTHS[0] else 3) if value == round(value)
+        ],
         x_title="edges removed",
         y_title="planted edges among them",
-        margins=(26, 120, 40, 52),
+        margins=(26, 110, 40, 46),
     )
 
 
@@ -156,6 +165,7 @@ def _chart(
         "chart.svg",
         description=description,
         size=size,
+        **{"class": "narrow" if size[0] == WIDTHS[1] else "wide" if size[0] == WIDTHS[0] else ""},
         margins=margins,
         x=x,
         y=y,

@@ -15,6 +15,8 @@ _METHODS = {
     "the edges whose ends agree least in class and attributes.",
     "block-model": "It fitted a block model of degrees and classes, with the classes predicted from the graph's "
     "leading eigenvectors, and removed the edges that fit it least.",
+    "dense-blocks": "It looked for groups of accounts that share more items than their degrees explain (in the spirit "
+    "of FRAUDAR), one group after the other, and compared their densities.",
     "gasoline": "Round after round, it removed the edges, and inserted the missing ones, that lower the loss on "
     "held-out labelled nodes fastest (GASOLINE).",
     "gasoline-d": "Round after round, it removed the edges whose removal lowers the loss on held-out labelled nodes "
@@ -50,6 +52,10 @@ TRACE_TITLES = {
     "mean_link_probability": "Mean probability of an edge (link predictor)",
     "crossing": "Edges between clusters",
     "clusters": "Clusters",
+    "group_objective": "Density of the group beyond chance, g",
+    "group_sources": "Sources of the group, such as accounts",
+    "group_targets": "Targets of the group, such as items",
+    "group_edges": "Edges of the group",
     "estimated_planted": "Estimated number of planted edges",
     "wide_search": "Search: 0 at the training nodes, 1 elsewhere",
     "purposeful": "Of these, like an attacker's choice",

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from focusedcleaner.formatting import readable
 from focusedcleaner.graph import UNKNOWN, BoolArray, FloatArray, Graph, IntArray, no_pairs, pair_keys
-from focusedcleaner.report.rendering import mark, render_svg
+from focusedcleaner.report.rendering import NO_CLASS, mark, render_svg
 
 GAP = 19.0
 """Least distance between two nodes of an arc or a column, in pixels."""
@@ -125,18 +125,19 @@ def drawing(
     (Markup('<svg '), False)
     """
     kinds = np.full(len(around.nodes), UNKNOWN) if classes is None else classes[around.nodes]
+    classless = classes is None or bool((classes == UNKNOWN).all())
     places = positions(around, kinds, width, height)
     nodes = [
         {
             "name": readable(graph.name(node)),
-            "mark": mark(graph, int(kind)),
+            "mark": NO_CLASS if classless else mark(graph, int(kind)),
             "hop": int(hop),
             "known": known is None or bool(known[node]),
         }
         for node, kind, hop in zip(around.nodes, kinds, around.hops, strict=True)
     ]
     labelled = nodes if len(nodes) <= 10 and width >= 480 else nodes[:2]
-    room = int(abs(places[1, 0] - places[0, 0]) / 7.5)  # letters between the ends, roughly
+    room = int(abs(places[1, 0] - places[0, 0]) / 8.5)  # letters between the ends, roughly
     pairs = np.sort(around.nodes[around.edges], axis=1)
     others = no_pairs() if flagged is None else np.sort(np.asarray(flagged).reshape(-1, 2), axis=1)
     dashed = np.isin(pair_keys(pairs, graph.num_nodes), pair_keys(others, graph.num_nodes))

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from focusedcleaner.formatting import class_name, count, percent
+from focusedcleaner.formatting import class_name, count, percent, readable
 from focusedcleaner.graph import Graph
 
 _COLOURS = (
@@ -40,6 +40,7 @@ def template_environment(*packages: str) -> Environment:
     )
     environment.filters["number"] = lambda value: f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
     environment.filters["count"] = count
+    environment.filters["readable"] = readable
     environment.filters["pixels"] = lambda value: f"{value:z.1f}".removesuffix(".0")
     return environment
 
@@ -58,6 +59,10 @@ class Mark:
     colour: str
     ink: str
     name: str
+
+
+NO_CLASS = Mark("", "circle", "#9aa5b1", "#1c2024", "")
+"""The mark of every node where no class is known at all."""
 
 
 def mark(graph: Graph, number: int) -> Mark:

@@ -15,13 +15,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from focusedcleaner.formatting import readable, why
+from focusedcleaner.formatting import readable, why_sentence
 from focusedcleaner.graph import UNKNOWN, BoolArray, Graph, IntArray
+from focusedcleaner.report.flagged import flagged_groups, flagged_nodes
 from focusedcleaner.report.method_descriptions import POSITIONS, describe_method, trace_title, victims_described
 from focusedcleaner.report.neighbourhood import drawing, neighbourhood
+from focusedcleaner.report.node_classes import has_clusters, node_classes, predicted_classes, with_cluster_names
 from focusedcleaner.report.rendering import mark
 from focusedcleaner.runs import Run, read_trace
-from focusedcleaner.scoring import Score, aligned, score
+from focusedcleaner.scoring import aligned, score
 
 TOP = 20
 """Edges shown with a picture."""
@@ -38,8 +40,9 @@ def summary(run: Run, *, truth: Graph | None = None, top: int = TOP) -> dict[str
     - ``accuracy``, ``victims``: the first and the last round's value from the trace, None if the method has none;
     - ``degrees``, ``trace``: the data of the charts;
     - ``edges``: the first removed edges or, if none was, the first suspects, each with its evidence and its picture
-      (SVG); ``classes``: the legend;
-    - ``truth``: ESR, F1 and CR beside the oracle's, and the hit curve; None if the truth is unknown.
+      (SVG); ``classes``: the legend, of ``clusters`` where no class is known;
+    - ``nodes``, ``groups``: the nodes with the most flagged edges, and the groups that the method found, if it did;
+    - ``truth``: precision, CR, F1 and ESR beside the oracle's, and the hit curve; None if the truth is unknown.
 
     Args:
         run: the run, from `focusedcleaner.runs.read_run`.
@@ -51,6 +54,8 @@ def summary(run: Run, *, truth: Graph | None = None, top: int = TOP) -> dict[str
         trace = {name: column for name, column in trace.items() if name not in ("victims", "victim_threshold")}
     clean = None if truth is None else aligned(truth, poisoned)
     classes, known = node_classes(run.flagged)
+    named = with_cluster_names(run.flagged)
+    legend = [mark(named, int(number)) for number in np.roll(np.unique(classes), -int(UNKNOWN in classes))]
     return {
         "verdict": _verdict(run),
         "run": _run(run),
@@ -67,21 +72,37 @@ def summary(run: Run, *, truth: Graph | None = None, top: int = TOP) -> dict[str
         "victims": _first_and_last(trace.get("victims", ())),
         "degrees": degree_bins(poisoned, run.graph),
         "trace": _trace(trace),
-        "edges": _edges(run.flagged, classes, known, clean, top),
-        "classes": [asdict(mark(poisoned, number)) for number in np.roll(np.unique(classes), -int(UNKNOWN in classes))],
+        "edges": _edges(run.flagged, named, classes, known, clean, top),
+        "nodes": flagged_nodes(run.flagged, named, classes, clean),
+        "groups": flagged_groups(run.flagged),
+        "clusters": has_clusters(run.flagged),
+        "classes": [asdict(one) for one in legend] if (classes != UNKNOWN).any() else [],
         "truth": None if clean is None else _truth(run, clean),
     }
 
 
 def _verdict(run: Run) -> dict[str, Any]:
-    verdict = run.verdict
+    verdict, estimate = run.verdict, run.estimate
+    title = {"poisoned": "Poisoned", "not suitable": "Not suitable"}.get(verdict.status, verdict.headline())
+    found = verdict.status == "poisoned" and estimate is not None
     return {
         **verdict.to_dict(),
+        "title": title,
         "headline": readable(run.headline, 400),
-        "explanation": readable(verdict.explanation, 800),
-        "reason": readable(verdict.reason, 400),
-        "caveat": readable(verdict.caveat, 400),
+        "planted": f"{round(estimate.number):,}" if found and estimate else None,
+        "interval": estimate.interval[1:-1] if found and estimate else None,
+        **{name: _sentence(getattr(verdict, name)) for name in ("reason", "caveat", "rule")},
     }
+
+
+def _warning(text: str) -> str:
+    """A warning as a sentence; the name of a file at its beginning stays as it is."""
+    return f"{readable(text, 400)}." if ":" in text.partition(" ")[0] else _sentence(text)
+
+
+def _sentence(text: str) -> str:
+    shown = readable(text, 400)
+    return f"{shown[:1].upper()}{shown[1:]}." if shown else ""
 
 
 def _run(run: Run) -> dict[str, Any]:
@@ -99,7 +120,7 @@ def _run(run: Run) -> dict[str, Any]:
         "removed": len(run.removed),
         "added": len(run.added),
         "suspects": len(run.suspects),
-        "warnings": [readable(text, 400) for text in record["warnings"]],
+        "warnings": [_warning(text) for text in record["warnings"]],
         "seed": record["seed"],
         "seconds": record.get("seconds"),
         "name": readable(Path(str(graph)).name, 200),
@@ -130,7 +151,7 @@ def structure(graph: Graph) -> dict[str, Any]:
     labelled = 0 if graph.labels is None else int((graph.labels[graph.edges] != UNKNOWN).all(axis=1).sum())
     return {
         "edges": graph.num_edges,
-        "homophily": _number(graph.homophily),
+        "homophily": _number(graph.homophily) if len(set(graph.known_labels.tolist())) > 1 else None,
         "labelled_edges": labelled,
         "components": int(components),
         "largest_component": int(np.bincount(component).max()),
@@ -153,38 +174,6 @@ def degree_bins(*graphs: Graph) -> dict[str, Any]:
     borders = [border for border, before in zip(borders, [0, *borders], strict=False) if before <= largest]
     names = [str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(borders)]
     return {"bins": names, "nodes": [np.histogram(graph.degrees, borders)[0].tolist() for graph in graphs]}
-
-
-def visible_labels(graph: Graph) -> IntArray:
-    """Return the labels that may be shown (N, −1 elsewhere): those of training and validation nodes.
-
-    >>> visible_labels(Graph(2, [[0, 1]]))
-    array([-1, -1])
-    """
-    visible = graph if graph.labels is None or graph.split is None else graph.without_test_labels()
-    return np.full(graph.num_nodes, UNKNOWN) if visible.labels is None else visible.labels
-
-
-def node_classes(run: Run) -> tuple[IntArray, BoolArray]:
-    """Return the class of each node (N, −1 if unknown) and whether it is known (N).
-
-    The ends of flagged edges have the class that the method last predicted, if its evidence says so.
-    """
-    classes = visible_labels(run.poisoned).copy()
-    known = classes != UNKNOWN
-    predicted = predicted_classes(run)
-    if predicted is not None:
-        nodes, last = np.unique(run.removed.ravel()[::-1], return_index=True)
-        classes[nodes] = np.where(known[nodes], classes[nodes], predicted.ravel()[::-1][last])
-    return classes, known
-
-
-def predicted_classes(run: Run) -> IntArray | None:
-    """Return the classes of the removed edges' ends (R × 2) that the method predicted; None without such evidence."""
-    distributions = [run.evidence.get(name) for name in ("classes_u", "classes_v")]
-    if any(one is None or one.ndim != 2 for one in distributions):
-        return None
-    return np.column_stack([one.argmax(axis=1) for one in distributions if one is not None])
 
 
 def _trace(trace: Mapping[str, Sequence[float]]) -> dict[str, Any]:
@@ -210,8 +199,10 @@ def _first_and_last(column: Sequence[float]) -> list[float] | None:
     return [column[0], column[-1]] if len(column) and math.isfinite(column[0] + column[-1]) else None
 
 
-def _edges(run: Run, classes: IntArray, known: BoolArray, clean: Graph | None, top: int) -> list[dict[str, Any]]:
-    graph, adjacency, predicted = run.poisoned, run.poisoned.adjacency(), predicted_classes(run)
+def _edges(
+    run: Run, graph: Graph, classes: IntArray, known: BoolArray, clean: Graph | None, top: int
+) -> list[dict[str, Any]]:
+    adjacency, predicted = graph.adjacency(), predicted_classes(run)
     planted = None if clean is None else ~clean.has_edges(np.sort(run.removed[:top], axis=1))
     edges = []
     for row, (u, v) in enumerate(run.removed[:top]):
@@ -219,7 +210,7 @@ def _edges(run: Run, classes: IntArray, known: BoolArray, clean: Graph | None, t
         shown = classes.copy()
         if predicted is not None:
             shown[[u, v]] = np.where(known[[u, v]], classes[[u, v]], predicted[row])
-        reason = why(graph, run.evidence, run.scores, row, (u, v)).replace(" %", "\N{NO-BREAK SPACE}%")
+        reason = why_sentence(graph, run.evidence, run.scores, row, (u, v)).replace(" %", "\N{NO-BREAK SPACE}%")
         edges.append(
             {
                 "rank": row + 1,
@@ -227,7 +218,7 @@ def _edges(run: Run, classes: IntArray, known: BoolArray, clean: Graph | None, t
                 "v": readable(graph.name(v)),
                 "score": float(run.scores[row]),
                 "degrees": [int(graph.degrees[u]), int(graph.degrees[v])],
-                "why": f"{reason[:1].upper()}{reason[1:]}.",
+                "why": reason,
                 "planted": None if planted is None else bool(planted[row]),
                 "picture": drawing(graph, around, shown, known=known, flagged=run.removed),
             }
@@ -237,7 +228,6 @@ def _edges(run: Run, classes: IntArray, known: BoolArray, clean: Graph | None, t
 
 def _truth(run: Run, clean: Graph) -> dict[str, Any]:
     result = score(run.removed, poisoned=run.poisoned, clean=clean)
-    oracle = Score(result.attacked, result.removed, min(result.attacked, result.removed))
     hits = np.concatenate([[0], np.cumsum(~clean.has_edges(np.sort(run.removed, axis=1)))])
     rows = _thinned(len(hits))
     return {
@@ -247,8 +237,8 @@ def _truth(run: Run, clean: Graph) -> dict[str, Any]:
         "hits": result.hits,
         "curve": {"removed": rows, "hits": [int(hits[row]) for row in rows]},
         **{
-            name: {who: _number(getattr(one, name)) for who, one in (("run", result), ("oracle", oracle))}
-            for name in ("esr", "f1", "cr")
+            name: {who: _number(getattr(one, name)) for who, one in (("run", result), ("oracle", result.oracle))}
+            for name in ("precision", "cr", "f1", "esr")
         },
     }
 

@@ -91,7 +91,8 @@ def missing_edges(
     ((10, 2), 10)
     """
     graph = as_graph(graph)
-    check_sanitizable(graph)
+    check_sanitizable(graph, "restore", labels=False)
+    graph.check_labelled("restore")
     allowed = edges_allowed(limit, graph.num_edges, what="limit")
     seen = graph.without_test_labels()
     order = seen.canonical_order

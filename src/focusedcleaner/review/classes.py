@@ -9,7 +9,7 @@ import torch
 
 from focusedcleaner.engine import one_thread
 from focusedcleaner.graph import UNKNOWN, BoolArray, Graph, IntArray
-from focusedcleaner.report.summary import predicted_classes, visible_labels
+from focusedcleaner.report.node_classes import has_clusters, node_classes, predicted_classes, visible_labels
 from focusedcleaner.runs import Run
 from focusedcleaner.sanitizers.focused import SINGLE_PRECISION_FROM
 from focusedcleaner.surrogate import Surrogate
@@ -45,6 +45,11 @@ def all_classes(graph: Graph) -> Classes:
     with one_thread():
         predicted = Surrogate(graph.without_test_labels(), dtype=precision).fit().logits.argmax(1).numpy()
     return Classes(np.where(classes.known, classes.numbers, predicted), classes.known)
+
+
+def shown_classes(run: Run) -> Classes:
+    """Return the classes of `all_classes` or, where the method found clusters in their place, the recorded clusters."""
+    return Classes(*node_classes(run)) if has_clusters(run) else all_classes(run.graph)
 
 
 def classes_of_ends(run: Run, classes: Classes) -> IntArray:

@@ -11,10 +11,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
-from focusedcleaner.formatting import readable, why
-from focusedcleaner.graph import FloatArray, Graph
+from focusedcleaner.formatting import readable, why, why_sentence
+from focusedcleaner.graph import UNKNOWN, FloatArray, Graph
 from focusedcleaner.report.neighbourhood import drawing, neighbourhood
-from focusedcleaner.report.rendering import mark
+from focusedcleaner.report.node_classes import has_clusters, with_cluster_names
+from focusedcleaner.report.rendering import Mark, mark
 from focusedcleaner.review.classes import Classes
 from focusedcleaner.runs import Run
 
@@ -22,13 +23,19 @@ ATTRIBUTES = 10
 _LIKELIEST = 3
 
 FACTS = {
-    "planted": ("Probability of being planted", "What self-attack estimated. Larger is more suspicious."),
+    "planted": ("Probability of being planted", "What the method estimated. Larger is more suspicious."),
+    "group": ("Dense group", "1 is the densest; edges with 0 are in no group."),
+    "group_sources": ("Sources of the group", "Nodes of the first kind in the group, such as accounts."),
+    "group_targets": ("Targets of the group", "Nodes of the second kind in the group, such as items."),
+    "group_density": ("Density of the group", "Share of its possible edges that exist. Larger is more suspicious."),
     "meta_gradient": ("Meta-gradient", "How fast the model's loss falls if this edge goes. Larger is more suspicious."),
     "victim_score": ("Victim score", "How likely the detector finds this node a victim. Larger is more suspicious."),
     "class_agreement": ("Class agreement", "How likely both ends have the same class. Smaller is more suspicious."),
     "link_probability": ("Link probability", "How likely a link predictor finds it. Smaller is more suspicious."),
     "common_neighbours": ("Common neighbours", "Nodes joined to both ends. Planted edges rarely have any."),
     "degree": ("Neighbours", "Number of edges of this node in the input graph."),
+    "training_ends": ("Ends with a training label", "Attackers gain most at the nodes that a model is trained on."),
+    "cluster": ("Cluster", "The cluster in which the method found this node."),
     "attribute_similarity": ("Attribute similarity", "Cosine of the two rows of attributes: 1 for the same direction."),
 }
 """Title and meaning of each column of evidence; other columns are shown under their own names."""
@@ -40,7 +47,9 @@ class EdgeDetails:
     def __init__(self, run: Run, classes: Classes) -> None:
         self.run = run
         self.classes = classes
-        self.graph: Graph = run.poisoned
+        self.graph: Graph = with_cluster_names(run)
+        self.clusters = has_clusters(run)
+        self.classless = bool((classes.numbers == UNKNOWN).all())
         self._adjacency = self.graph.adjacency()
         nodes, (u, v) = self.graph.num_nodes, run.removed.reshape(-1, 2).T
         self._flagged = sp.csr_array((np.ones(len(u), dtype=np.int8), (u, v)), shape=(nodes, nodes))
@@ -55,7 +64,8 @@ class EdgeDetails:
         """Return what the page shows about the edge of a rank (from 1), its ``rank``, ``score`` and ``why`` and
 
         - ``ends``: for each node its ``name``, known class (``label``), likeliest classes by the evidence
-          (``predictions``, with probabilities) and number of ``flagged`` edges;
+          (``predictions``, with probabilities), those of its other neighbours (``around``) and number of ``flagged``
+          edges; ``clusters``: whether the classes are clusters; ``labelled``: whether any class is known;
         - ``facts``: the evidence: ``name``, ``meaning``, and one value for the edge or one for each end;
         - ``attributes``: those that differ most: ``name``, both ``values`` and the lengths of the bars;
           ``shared`` and ``own``: how many attributes both nodes have, or only one of them;
@@ -70,14 +80,18 @@ class EdgeDetails:
         return {
             "rank": rank,
             "score": float(self.run.scores[row]),
-            "why": self.why(rank),
+            "why": why_sentence(self.graph, self.run.evidence, self.run.scores, row, (u, v)),
             "ends": (self._end(u, row, "u"), self._end(v, row, "v")),
+            "clusters": self.clusters,
+            "labelled": bool(classes.known.any()),
             "facts": _facts(self.run.evidence, row),
             **self._attributes(u, v),
             "picture": drawing(
                 self.graph, around, classes.numbers, known=classes.known, flagged=flagged, width=620, height=400
             ),
-            "marks": [mark(self.graph, int(number)) for number in np.unique(classes.numbers[around.nodes])],
+            "marks": []
+            if self.classless
+            else [mark(self.graph, int(number)) for number in np.unique(classes.numbers[around.nodes])],
         }
 
     def why(self, rank: int) -> str:
@@ -86,17 +100,23 @@ class EdgeDetails:
         return why(self.graph, self.run.evidence, self.run.scores, row, self.run.removed[row].tolist())
 
     def _end(self, node: int, row: int, end: str) -> dict[str, Any]:
-        distributions = self.run.evidence.get(f"classes_{end}")
-        predictions = []
-        if distributions is not None and distributions.ndim == 2:
-            likeliest = np.argsort(-distributions[row], kind="stable")[:_LIKELIEST]
-            predictions = [(mark(self.graph, int(one)), float(distributions[row, one])) for one in likeliest]
+        kind = "clusters" if self.clusters else "classes"
         return {
             "name": str(self.graph.name(node)),
             "label": mark(self.graph, int(self.classes.numbers[node])) if self.classes.known[node] else None,
-            "predictions": predictions,
+            "predictions": self._likeliest(f"{kind}_{end}", row),
+            "around": self._likeliest(f"neighbours_{end}", row),
             "flagged": int(self._flagged_degrees[node]),
         }
+
+    def _likeliest(self, column: str, row: int) -> list[tuple[Mark, float]]:
+        """The classes with the largest shares of a distribution; none without one."""
+        distributions = self.run.evidence.get(column)
+        if distributions is None or distributions.ndim != 2:
+            return []
+        shares = distributions[row]
+        first = np.argsort(-shares, kind="stable")[:_LIKELIEST]
+        return [(mark(self.graph, int(one)), float(shares[one])) for one in first if shares[one] > 0]
 
     def _attributes(self, u: int, v: int) -> dict[str, Any]:
         """The attributes that differ most, in standard deviations, and how many are shared or belong to one node."""

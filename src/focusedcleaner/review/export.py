@@ -19,6 +19,7 @@ from focusedcleaner.errors import InputError
 from focusedcleaner.graph import IntArray
 from focusedcleaner.io.spreadsheet import escape
 from focusedcleaner.review.store import Store
+from focusedcleaner.runs import Run
 
 COLUMNS = ("rank", "u", "v", "score", "verdict", "planted_by", "genuine_by", "unsure_by", "notes")
 KINDS = ("csv", "json")
@@ -130,6 +131,18 @@ def select_edges(
     if conflicts == "planted":
         return SelectedEdges(judged, disputed, undecided, 0)
     return SelectedEdges(judged, _NO_RANKS, undecided, len(disputed))
+
+
+def unreviewed(run: Run, undecided_above: float | None) -> SelectedEdges:
+    """Select edges of a run that nobody has judged: those that it removed or, with a score, those that reach it."""
+    flagged = run.flagged
+    wanted = np.full(len(flagged.removed), bool(len(run.removed)))
+    if undecided_above is not None:
+        wanted = flagged.scores >= undecided_above
+    ranks = np.flatnonzero(wanted) + 1
+    if undecided_above is not None:
+        return SelectedEdges(_NO_RANKS, _NO_RANKS, ranks, 0)
+    return SelectedEdges(ranks, _NO_RANKS, _NO_RANKS, 0)
 
 
 def _ranks(store: Store, table: str, condition: str, *parameters: object) -> IntArray:

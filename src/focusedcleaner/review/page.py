@@ -98,6 +98,7 @@ class Review:
             "auc": "–" if math.isnan(agreement.auc) else f"{agreement.auc:.2f}",
             "change": ranking.last_change(self.store),
             "pairs": self._pairs,
+            "clusters": self.edges.clusters,
             "listing": {
                 "lines": [(line, self.edges.why(line.rank)) for line in lines],
                 "total": matches,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from focusedcleaner.detectors import ClassDiv, Detector, Ensemble, LinkPred, NoDetector
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
@@ -11,11 +13,14 @@ from focusedcleaner.registry import SANITIZERS, Method
 from focusedcleaner.sanitizers.agreement import Agreement
 from focusedcleaner.sanitizers.base import Sanitizer, Selection
 from focusedcleaner.sanitizers.block_model import BlockModel
+from focusedcleaner.sanitizers.checks import components_and_bipartite
+from focusedcleaner.sanitizers.dense_blocks import DenseBlocks
 from focusedcleaner.sanitizers.filters import Cosine, EdgeScores, Filter, Jaccard, RandomEdges
 from focusedcleaner.sanitizers.focused import FocusedCleaner
 from focusedcleaner.sanitizers.gasoline import Gasoline, GasolineD
 from focusedcleaner.sanitizers.linkpred import UnlikelyLinks
 from focusedcleaner.sanitizers.maskgvae import MaskGVAE
+from focusedcleaner.sanitizers.offers import check_offers
 from focusedcleaner.sanitizers.ranking import RankingOnly
 from focusedcleaner.sanitizers.sanitation import Interrupted, Sanitation
 from focusedcleaner.sanitizers.self_attack import PlantedEdges, SelfAttack
@@ -29,6 +34,7 @@ __all__ = [
     "Agreement",
     "BlockModel",
     "Cosine",
+    "DenseBlocks",
     "EdgeScores",
     "Filter",
     "FocusedCleaner",
@@ -43,6 +49,7 @@ __all__ = [
     "Selection",
     "SelfAttack",
     "UnlikelyLinks",
+    "check_offers",
     "default_method",
     "sanitizer",
     "sanitizer_for",
@@ -59,37 +66,63 @@ _LINKS: dict[str, dict[str, type]] = {"detector": {"linkpred": LinkPred}, "inner
 
 def _focused(name: str, detector: type[Detector], about: str) -> Method[Sanitizer]:
     parts = {"detector": {detector.name: detector}, "inner": _INNER}
-    return Method(name, FocusedCleaner, parts, f"FocusedCleaner {about}")
+    return Method(name, FocusedCleaner, parts, f"FocusedCleaner: removes the edges that harm a small GNN most, {about}")
 
 
 SANITIZERS.register(
-    _focused("cld", ClassDiv, "around nodes whose neighbours' classes disagree in an unusual way (ClassDiv)"),
-    _focused("lp", LinkPred, "around nodes at an edge that a link predictor finds unlikely (LinkPred)"),
-    _focused("focused-none", NoDetector, "without a focus: every edge is a candidate, every node is trusted"),
-    _focused("focused-ensemble", Ensemble, "around nodes named by ClassDiv and LinkPred, or by either (rule=either)"),
-    _focused("focused-self-attack", PlantedEdges, "around nodes at an edge that self-attack finds planted"),
+    _focused("cld", ClassDiv, "at nodes whose neighbours' classes disagree in an unusual way (ClassDiv)"),
+    _focused("lp", LinkPred, "at nodes with an edge that a link predictor finds unlikely (LinkPred)"),
+    _focused("focused-none", NoDetector, "wherever they are, as every node is trusted"),
+    _focused("focused-ensemble", Ensemble, "at nodes that ClassDiv and LinkPred name, or either (rule=either)"),
+    _focused("focused-self-attack", PlantedEdges, "at nodes with an edge that self-attack finds planted"),
     Method("self-attack", SelfAttack, about="learns to recognize planted edges by planting some, and counts them"),
-    Method("agreement", Agreement, about="edges whose endpoints a classifier assigns to different classes"),
-    Method("block-model", BlockModel, about="edges that fit the degrees, classes and leading eigenvectors least"),
-    Method("gasoline", Gasoline, {"inner": _INNER}, "flips that lower the validation loss fastest; inserts edges too"),
-    Method("gasoline-d", GasolineD, {"inner": _INNER}, "removals that lower the validation loss fastest"),
-    Method("linkpred", UnlikelyLinks, _LINKS, "edges that a link predictor finds unlikely: the detector of lp alone"),
-    Method("maskgvae", MaskGVAE, about="edges between learned clusters that a graph autoencoder finds unlikely"),
-    Method("jaccard", Jaccard, about="edges whose endpoints have few attributes in common"),
-    Method("cosine", Cosine, about="edges whose endpoints have dissimilar attributes"),
-    Method("svd", SVD, about="edges with little weight in a low-rank approximation of the graph"),
-    Method("random", RandomEdges, about="random edges, for comparison"),
+    Method("agreement", Agreement, about="removes the edges whose endpoints a classifier assigns to different classes"),
+    Method(
+        "block-model",
+        BlockModel,
+        about="removes the edges that fit the degrees, classes and leading eigenvectors least",
+    ),
+    Method("dense-blocks", DenseBlocks, about="removes the edges of groups of accounts that share too many items"),
+    Method(
+        "gasoline",
+        Gasoline,
+        {"inner": _INNER},
+        "makes the flips that lower the validation loss fastest; inserts edges, too",
+    ),
+    Method("gasoline-d", GasolineD, {"inner": _INNER}, "makes the removals that lower the validation loss fastest"),
+    Method(
+        "linkpred",
+        UnlikelyLinks,
+        _LINKS,
+        "removes the edges that a link predictor finds unlikely: the detector of lp alone",
+    ),
+    Method(
+        "maskgvae", MaskGVAE, about="removes the edges between learned clusters that a graph autoencoder finds unlikely"
+    ),
+    Method("jaccard", Jaccard, about="removes the edges whose endpoints have few attributes in common"),
+    Method("cosine", Cosine, about="removes the edges whose endpoints have dissimilar attributes"),
+    Method("svd", SVD, about="removes the edges with little weight in a low-rank approximation of the graph"),
+    Method("random", RandomEdges, about="removes random edges, for comparison"),
 )
 
 
 def default_method(graph: Graph) -> str:
-    """Return the method used when none is chosen: self-attack, or CLD for a graph on which that would take too long.
+    """Return the method used when none is chosen: self-attack or, for a bipartite graph, dense-blocks.
+
+    Where self-attack would take too long, CLD ranks the edges; without labels, the similarity of attributes does, and
+    without attributes a low-rank approximation of the graph.
 
     >>> from focusedcleaner.datasets import synthetic
     >>> default_method(synthetic(num_nodes=200))
     'self-attack'
     """
-    return "self-attack" if graph.num_edges <= MOST_EDGES else "cld"
+    if components_and_bipartite(graph)[1]:
+        return "dense-blocks"
+    if graph.num_edges <= MOST_EDGES:
+        return "self-attack"
+    if len(np.unique(graph.known_labels)) > 1:
+        return "cld"
+    return "svd" if graph.features is None else "cosine"
 
 
 def sanitizer(name: str, /, **settings: object) -> Sanitizer:

@@ -19,9 +19,17 @@ from focusedcleaner.engine.sparse import row_products
 from focusedcleaner.errors import InputError, InputWarning, recorded_warnings
 from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
 from focusedcleaner.io.convert import as_graph
+from focusedcleaner.progress import progress_reporter
 from focusedcleaner.registry import EdgeScorer
 from focusedcleaner.registry import Progress as Progress
-from focusedcleaner.sanitizers.checks import attribute_notes, check_finite, check_sanitizable, removable
+from focusedcleaner.sanitizers.checks import (
+    attribute_notes,
+    bipartite_notes,
+    check_finite,
+    check_sanitizable,
+    label_notes,
+    removable,
+)
 from focusedcleaner.sanitizers.sanitation import Columns as Columns
 from focusedcleaner.sanitizers.sanitation import Interrupted, Sanitation
 from focusedcleaner.sanitizers.sanitation import no_scores as no_scores
@@ -29,8 +37,10 @@ from focusedcleaner.settings import Configurable
 from focusedcleaner.verdict import Estimate as Estimate
 from focusedcleaner.verdict import Verdict, removal_caveat
 
-CHOOSERS = "self-attack, and jaccard and cosine with a threshold (--set threshold=0.01),"
+CHOOSERS = "self-attack, dense-blocks, and jaccard and cosine with a threshold (--set threshold=0.01),"
 """Methods that can choose their budget, for error messages."""
+LOOKING = "Looking for planted edges"
+"""What a progress bar says."""
 RANKED_SHARE = 0.3
 """Share of the edges that the default `Sanitizer.edge_scorer` ranks: more than an attacker plants."""
 
@@ -63,6 +73,10 @@ class Selection:
     suspect_scores: FloatArray = field(default_factory=no_scores)
     suspect_evidence: Columns = field(default_factory=dict)
     """One column per kind of evidence, one row per suspect."""
+    edge_scores: FloatArray | None = None
+    """Scores of all E edges, from methods that score every edge."""
+    probabilistic: bool = False
+    """Whether the scores are probabilities of being planted, if anything was."""
 
 
 class Sanitizer(Configurable, ABC):
@@ -75,6 +89,16 @@ class Sanitizer(Configurable, ABC):
     name: ClassVar[str]
     inserts: ClassVar[bool] = False
     """Whether the method may also insert edges; each insertion counts against the budget."""
+    needs_labels: ClassVar[bool] = True
+    """Whether the method needs the classes of a few nodes; without them, it is not even started."""
+    scores_edges: ClassVar[bool] = False
+    """Whether the method scores every edge: `Selection.edge_scores`."""
+    probabilistic: ClassVar[bool] = False
+    """Whether these scores are probabilities of being planted, if anything was."""
+    needs_attributes: ClassVar[bool] = False
+    """Whether the method compares nothing but the attributes of nodes."""
+    fits_bipartite: ClassVar[bool] = False
+    """Whether the method suits two kinds of nodes, such as users and items; else it warns of a bipartite graph."""
 
     @property
     def chooses_budget(self) -> bool:
@@ -87,7 +111,7 @@ class Sanitizer(Configurable, ABC):
         budget: Budget | None = None,
         *,
         seed: int = 0,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
         checkpoint: Path | None = None,
     ) -> Sanitation:
         """Clean a graph; the input is not changed.
@@ -98,7 +122,8 @@ class Sanitizer(Configurable, ABC):
             budget: the maximum number of edges to remove: 500, 0.1 or "10%" of the edges; "auto" leaves the number to
                 the method. None means "auto" if the method can choose, 10 % otherwise.
             seed: seed of all random draws.
-            progress: called with (done, total) or (done, total, stage) after every round; see `Progress`.
+            progress: True for a bar, or called with (done, total) or (done, total, stage) after every round; see
+                `Progress`.
             checkpoint: file in which iterative methods save their state; if it exists, they resume from it.
 
         Raises:
@@ -107,17 +132,22 @@ class Sanitizer(Configurable, ABC):
         """
         with recorded_warnings() as notes:
             graph = as_graph(data)
-            check_sanitizable(graph)
+            check_sanitizable(graph, self.name, labels=self.needs_labels)
             allowed = self.allowed(graph, budget)
-            for note in attribute_notes(graph):
+            few = label_notes(graph, self.name) if self.needs_labels else []
+            other_kind = [] if self.fits_bipartite else bipartite_notes(graph, self.name)
+            for note in (*few, *attribute_notes(graph), *other_kind):
                 warnings.warn(note, InputWarning, stacklevel=2)
         start = time.perf_counter()
-        with one_thread():
-            seen = graph.without_test_labels()
+        with recorded_warnings() as later, one_thread(), progress_reporter(progress, LOOKING) as report:
+            seen = graph.as_seen_by_defender()
             ordered = seen.in_canonical_order()
-            found = self.select_edges(ordered, allowed, seed=seed, progress=progress, checkpoint=checkpoint)
+            found = self.select_edges(ordered, allowed, seed=seed, progress=report, checkpoint=checkpoint)
+        notes += later
         planted = found.evidence.get("planted", found.scores)
         check_finite(self.name, score=found.scores, probability=planted, suspicion=found.suspect_scores)
+        if found.edge_scores is not None:
+            check_finite(self.name, score=found.edge_scores)
         changed = len(found.removed) + len(found.added)
         if found.shortfall and not changed:
             notes.append(f"{self.name} removed no edge: {found.shortfall}")
@@ -128,6 +158,10 @@ class Sanitizer(Configurable, ABC):
         left = ~np.isin(found.suspects, found.removed)
         columns = {name: column[left] for name, column in found.suspect_evidence.items()}
         suspects, columns = order.pairs_back(ordered.edges[found.suspects[left]], columns)
+        edge_scores = found.edge_scores
+        if edge_scores is not None:
+            pairs, _ = order.pairs_back(ordered.edges, {})
+            edge_scores = edge_scores[np.argsort(graph.edge_numbers(pairs))]
         sanitation = Sanitation(
             poisoned=graph,
             removed=removed,
@@ -149,6 +183,8 @@ class Sanitizer(Configurable, ABC):
             suspect_scores=found.suspect_scores[left],
             suspect_evidence={**columns, **common_evidence(graph, suspects)},
             warnings=tuple(notes),
+            edge_scores=edge_scores,
+            probabilistic=found.probabilistic,
         )
         if found.interrupted:
             raise Interrupted(sanitation)

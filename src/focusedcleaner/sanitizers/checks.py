@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.formatting import class_name, count, readable
+from focusedcleaner.formatting import count, readable
 from focusedcleaner.graph import FloatArray, Graph
 
 LARGEST_RATIO = 10.0
@@ -15,7 +15,11 @@ LARGEST_RATIO = 10.0
 FEWEST_EDGES = 500
 """Edges that the default method needs: a classifier of planted edges can't be trained on fewer."""
 FEWEST_LABELS = 20
-"""Training and validation nodes that the default method needs; it was not measured with fewer."""
+"""Training and validation nodes that a method needs to use labels; none was measured with fewer."""
+LABEL_FREE = "the default method, jaccard, cosine or svd"
+"""Methods that need no labels, for messages."""
+FEWEST_LABELLED_SHARE = 0.1
+"""Share of labelled nodes from which fewer are worth no note: a tiny graph can't have many."""
 FEWEST_CYCLES = 20
 """Independent cycles from which a graph without an odd one counts as bipartite: by chance, one in a million is."""
 
@@ -26,11 +30,23 @@ def removable(graph: Graph) -> int:
     return graph.num_edges - (connected + 1) // 2
 
 
-def check_sanitizable(graph: Graph) -> None:
-    """Raise an `InputError` that says why, if no sanitizer can work on the graph."""
+def check_sanitizable(graph: Graph, who: str = "a sanitizer", *, labels: bool = True) -> None:
+    """Raise an `InputError` that says why, if a sanitizer can't work on the graph.
+
+    Args:
+        graph: the graph.
+        who: the sanitizer, for the message.
+        labels: whether it needs the classes of a few nodes.
+    """
     if graph.num_edges == 0:
         raise InputError("the graph is empty: it has no edges")
-    graph.check_labelled("a sanitizer")
+    if labels and not len(graph.known_labels):
+        table = "a node table gives them (--nodes nodes.csv, with the columns id and label)"
+        raise InputError(
+            f"the graph has no labels, and {who} needs the classes of a few nodes: {table}; without, use {LABEL_FREE}"
+        )
+    if labels:
+        graph.check_labelled(who)
 
 
 def components_and_bipartite(graph: Graph) -> tuple[int, bool]:
@@ -51,31 +67,41 @@ def components_and_bipartite(graph: Graph) -> tuple[int, bool]:
     return components, bool(connected_components(double_cover, directed=False)[0] == 2 * components)
 
 
+def bipartite_notes(graph: Graph, method: str) -> list[str]:
+    """Say, in one sentence, that the graph is bipartite and the method is not made for that; empty if it isn't.
+
+    >>> bipartite_notes(Graph(12, [[user, item] for user in range(6) for item in range(6, 12)]), "cld")
+    ['the graph is bipartite, such as users and items: cld compares nodes of one kind; use dense-blocks']
+    """
+    if not components_and_bipartite(graph)[1]:
+        return []
+    return [f"the graph is bipartite, such as users and items: {method} compares nodes of one kind; use dense-blocks"]
+
+
 def unsuitable(graph: Graph) -> str:
     """Say why the default method can't judge a graph, in one phrase; "" if it can.
 
     Args:
-        graph: with labels and a split; the labels of test nodes don't count.
+        graph: with or without labels.
 
-    >>> from focusedcleaner.graph import Split
-    >>> unsuitable(Graph(3, [[0, 1], [1, 2]], labels=[0, 1, 0], split=Split([0], [1], [2])))
+    >>> unsuitable(Graph(3, [[0, 1], [1, 2]]))
     'too small: 2 edges, and at least 500 are needed'
     """
     if graph.num_edges < FEWEST_EDGES:
         return f"too small: {count(graph.num_edges, 'edge')}, and at least {FEWEST_EDGES} are needed"
-    seen = graph.without_test_labels()
-    labels = len(seen.known_labels)
-    if labels < FEWEST_LABELS:
-        return f"too few labels: {count(labels, 'labelled node')}, and at least {FEWEST_LABELS} are needed"
-    classes, sizes = np.unique(seen.known_labels, return_counts=True)
-    if (sizes == 1).any():
-        lonely = class_name(seen, int(classes[sizes == 1][0]))
-        return f"too few labels: {lonely} has only one labelled node, and at least two are needed"
     if graph.attributes is not None and graph.features is None:
         return "every node has the same attributes: leave them out to judge the edges alone"
     if components_and_bipartite(graph)[1]:
         return "the graph is bipartite, such as users and items"
     return ""
+
+
+def label_notes(graph: Graph, who: str) -> list[str]:
+    """Say that there are too few labels for a method that needs them, in a list of at most one sentence."""
+    labels = len(graph.as_seen_by_defender().known_labels)
+    if labels >= min(FEWEST_LABELS, FEWEST_LABELLED_SHARE * graph.num_nodes):
+        return []
+    return [f"only {count(labels, 'labelled node')}: {who} was not measured with fewer than {FEWEST_LABELS}"]
 
 
 def check_finite(method: str, **columns: FloatArray) -> None:

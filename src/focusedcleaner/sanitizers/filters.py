@@ -34,6 +34,8 @@ class Filter(Sanitizer):
     An edge whose removal would isolate a node stays. Filters take seconds: an interrupted one returns nothing.
     """
 
+    scores_edges: ClassVar[bool] = True
+
     @abstractmethod
     def score_edges(self, graph: Graph, seed: int) -> EdgeScores:
         """Score every edge of the graph."""
@@ -73,6 +75,7 @@ class Filter(Sanitizer):
             scored.scores[removed],
             {name: column[removed] for name, column in scored.evidence.items()},
             {"round": np.array([1]), "removed": np.array([len(removed)])},
+            edge_scores=scored.scores,
         )
 
 
@@ -85,6 +88,7 @@ class SimilarityFilter(Filter):
             budget, all of them. None removes as many as the budget says.
     """
 
+    needs_attributes: ClassVar[bool] = True
     threshold: float | None = None
 
     @property
@@ -121,6 +125,7 @@ class Jaccard(SimilarityFilter):
     """
 
     name: ClassVar[str] = "jaccard"
+    needs_labels: ClassVar[bool] = False
 
     def similarities(self, graph: Graph) -> FloatArray:
         assert graph.attributes is not None
@@ -150,6 +155,7 @@ class Cosine(SimilarityFilter):
     """
 
     name: ClassVar[str] = "cosine"
+    needs_labels: ClassVar[bool] = False
 
     def similarities(self, graph: Graph) -> FloatArray:
         return attribute_cosines(graph, graph.edges)
@@ -172,6 +178,8 @@ class RandomEdges(Filter):
     """
 
     name: ClassVar[str] = "random"
+    needs_labels: ClassVar[bool] = False
+    fits_bipartite: ClassVar[bool] = True
 
     def score_edges(self, graph: Graph, seed: int) -> EdgeScores:
         return EdgeScores(np.random.default_rng(seed).random(graph.num_edges))

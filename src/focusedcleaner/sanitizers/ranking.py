@@ -30,6 +30,18 @@ class RankingOnly(Sanitizer):
         return self.method.name
 
     @property
+    def needs_labels(self) -> bool:  # type: ignore[override]
+        return self.method.needs_labels
+
+    @property
+    def scores_edges(self) -> bool:  # type: ignore[override]
+        return self.method.scores_edges
+
+    @property
+    def probabilistic(self) -> bool:  # type: ignore[override]
+        return self.method.probabilistic
+
+    @property
     def chooses_budget(self) -> bool:
         return True
 
@@ -53,4 +65,6 @@ class RankingOnly(Sanitizer):
             suspects=found.removed,
             suspect_scores=found.scores,
             suspect_evidence=found.evidence,
+            edge_scores=found.edge_scores,
+            probabilistic=found.probabilistic,
         )

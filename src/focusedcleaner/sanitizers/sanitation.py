@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from focusedcleaner.errors import InputError
 from focusedcleaner.formatting import count, readable, why
 from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
-from focusedcleaner.io.edit import with_changes
-from focusedcleaner.verdict import Estimate, Verdict
+from focusedcleaner.io.edit import with_changes, with_weights
+from focusedcleaner.verdict import Estimate, Status, Verdict
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,11 +61,39 @@ class Sanitation:
     suspect_evidence: Columns = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     """The texts of the warnings that were raised."""
+    edge_scores: FloatArray | None = None
+    """The score of every edge of `poisoned`, in the order of its edges; None from methods that work in rounds."""
+    probabilistic: bool = False
+    """Whether `edge_scores` are probabilities of being planted, if anything was."""
+    soft: bool = False
+    """Whether `data` has `edge_weights` and no edge was removed."""
+
+    @property
+    def status(self) -> Status:
+        """The verdict in two words at most: "no sign", "poisoned", "uncertain" or "not suitable"."""
+        return self.verdict.status
 
     @property
     def headline(self) -> str:
         """The verdict in one line."""
         return self.verdict.headline(self.estimate)
+
+    @property
+    def summary(self) -> str:
+        """The verdict, what was removed, and why, in a few sentences."""
+        removed = f"{len(self.removed):,} of {count(self.poisoned.num_edges, 'edge')} removed"
+        return " ".join(filter(None, (f"{self.headline}; {removed}.", self.verdict.explanation)))
+
+    @property
+    def edge_probabilities(self) -> FloatArray | None:
+        """E probabilities of being planted; None unless the verdict is "poisoned" and the method gives them."""
+        return self.edge_scores if self.probabilistic and self.status == "poisoned" else None
+
+    @property
+    def edge_weights(self) -> FloatArray:
+        """E weights, in the order of `poisoned.edges`: 1 − the probability of being planted, and 1 without one."""
+        probabilities = self.edge_probabilities
+        return np.ones(self.poisoned.num_edges) if probabilities is None else 1 - np.clip(probabilities, 0, 1)
 
     @cached_property
     def graph(self) -> Graph:
@@ -74,17 +103,70 @@ class Sanitation:
 
     @property
     def data(self) -> Any:
-        """The object that was passed in, cleaned: of the same kind, with everything about the other edges kept."""
+        """The object that was passed in, cleaned: of the same kind, with everything about the other edges kept.
+
+        If `soft`, it has all edges, each with its weight; a `Graph` has no weights, they are in `edge_weights`.
+        """
         source = self.poisoned if self.source is None else self.source
+        if self.soft:
+            return with_weights(source, self.poisoned, self.edge_weights)
         return with_changes(source, self.poisoned, self.removed, self.added)
 
-    def to_frame(self) -> pl.DataFrame:
-        """The removed edges as a polars table: rank, both nodes by name, score, and one column per kind of evidence."""
+    def softened(self) -> Sanitation:
+        """The result in soft mode: no edge is removed, those that were are the first suspects, and `data` has weights.
+
+        All weights are 1 unless the verdict is "poisoned".
+        """
+        weighted = "no edge was removed: the weight of each is 1 − its probability of being planted"
+        alike = "the weight of every edge is 1: only the finding that a graph is poisoned gives others"
+        caveat = alike if self.edge_probabilities is None else weighted
+        flagged = self.removed, self.scores, self.evidence
+        if not len(self.removed):
+            flagged = self.suspects, self.suspect_scores, self.suspect_evidence
+        return replace(
+            self,
+            soft=True,
+            removed=no_pairs(),
+            scores=no_scores(),
+            evidence={name: column[:0] for name, column in self.evidence.items()},
+            suspects=flagged[0],
+            suspect_scores=flagged[1],
+            suspect_evidence=flagged[2],
+            verdict=replace(self.verdict, expected_precision=None, caveat=caveat),
+            budget=0,
+        )
+
+    def ranked_edges(self) -> tuple[IntArray, FloatArray, Columns]:
+        """All edges (E × 2), the highest score first, their scores, and columns: `removed` and, if known, `planted`.
+
+        Raises:
+            InputError: the method has not scored every edge.
+        """
+        if self.edge_scores is None:
+            why = f"{self.method} scores only the edges that it removes; fc.sanitize(data, scores=True) names others"
+            if self.status == "not suitable":
+                why = self.headline
+            raise InputError(f"there is no score of every edge: {why}")
+        gone = ~self.poisoned.without_edges(self.removed).has_edges(self.poisoned.edges)
+        order = np.lexsort((~gone, -self.edge_scores))
+        columns: dict[str, NDArray[Any]] = {"removed": gone[order]}
+        if (probabilities := self.edge_probabilities) is not None:
+            columns["planted"] = probabilities[order]
+        return self.poisoned.edges[order], self.edge_scores[order], columns
+
+    def to_frame(self, *, all_edges: bool = False) -> pl.DataFrame:
+        """The removed edges as a polars table: rank, both nodes by name, score, and one column per kind of evidence.
+
+        Args:
+            all_edges: whether to list every edge instead, the highest score first, with whether it was removed and,
+                where the verdict is "poisoned" and the method gives them, the probability that it was planted.
+        """
         import polars as pl
 
-        u, v = ([self.poisoned.name(node) for node in nodes] for nodes in self.removed.T.tolist())
-        columns = {"rank": np.arange(1, len(u) + 1), "u": u, "v": v, "score": self.scores}
-        evidence = {name: column.tolist() if column.ndim > 1 else column for name, column in self.evidence.items()}
+        edges, scores, more = self.ranked_edges() if all_edges else (self.removed, self.scores, self.evidence)
+        u, v = ([self.poisoned.name(node) for node in nodes] for nodes in edges.T.tolist())
+        columns = {"rank": np.arange(1, len(u) + 1), "u": u, "v": v, "score": scores}
+        evidence = {name: column.tolist() if column.ndim > 1 else column for name, column in more.items()}
         return pl.DataFrame(columns | evidence, strict=False)
 
     def _repr_html_(self) -> str:
@@ -101,7 +183,8 @@ class Sanitation:
         return f"{verdict}<p>{escape(repr(self))}</p>{table}"
 
     def __repr__(self) -> str:
-        parts = [f"{len(self.removed):,} of {count(self.poisoned.num_edges, 'edge')} removed"]
+        edges = count(self.poisoned.num_edges, "edge")
+        parts = [f"{edges} weighted" if self.soft else f"{len(self.removed):,} of {edges} removed"]
         if len(self.added):
             parts.append(f"{len(self.added):,} added")
         if not len(self.removed) and len(self.suspects):

@@ -38,6 +38,7 @@ class SVD(Filter):
     """
 
     name: ClassVar[str] = "svd"
+    needs_labels: ClassVar[bool] = False
 
     rank: int = bounded(30, "[1, 10000]")
     normalized: bool = True

@@ -138,6 +138,33 @@ def test_the_purpose_decides_how_many_edges_go(poisoned: Graph) -> None:
     assert model.verdict.expected_precision is not None
     assert evidence.verdict.expected_precision is not None
     assert model.verdict.expected_precision < evidence.verdict.expected_precision
+    for found, least in (
+        (model, "0.05 of being planted was removed, genuine ones"),
+        (evidence, "0.8 of being planted"),
+    ):
+        assert least in found.verdict.rule
+        assert f"{found.verdict.rule[1:]}." in found.verdict.explanation
+
+
+def test_the_most_suspicious_tenth_is_a_rule_of_its_own(poisoned: Graph) -> None:
+    quick = {"rounds": 1, "trees": 20, "attackers": "mettack,random", "attackers_elsewhere": "random"}
+    found = sanitizer("self-attack", threshold=1.0, **quick).sanitize(poisoned)
+    assert found.verdict.status == "poisoned"
+    assert found.verdict.rule.startswith("the most suspicious tenth of the edges was removed, genuine ones among them")
+    kept = poisoned.num_edges // 10 - len(found.removed)
+    assert found.verdict.rule.endswith(f"; {kept} stayed because a node would have lost its last edge")
+
+
+def test_evidence_has_the_classes_of_the_other_neighbours(poisoned: Graph) -> None:
+    found = SelfAttack(**QUICK).sanitize(poisoned, 10)  # type: ignore[arg-type]
+    for end, other in ((0, 1), (1, 0)):
+        around = found.evidence[f"neighbours_{'uv'[end]}"]
+        for row, edge in enumerate(found.removed):
+            neighbours = set(poisoned.adjacency().indices[slice(*poisoned.adjacency().indptr[edge[end] :][:2])])
+            known = [node for node in neighbours - {edge[other]} if node in poisoned.split.train]  # type: ignore[union-attr]
+            shares = np.bincount(poisoned.labels[known], minlength=poisoned.num_classes) / max(len(neighbours) - 1, 1)  # type: ignore[index]
+            assert (around[row] >= shares - 1e-9).all(), "a known neighbour counts fully"
+            assert np.isclose(around[row].sum(), float(len(neighbours) > 1))
 
 
 def test_a_graph_that_is_not_suitable_is_not_judged() -> None:

@@ -57,7 +57,12 @@ class Observed:
 
     @classmethod
     def of(cls, graph: Graph) -> Observed:
-        extractor = EdgeFeatureExtractor(graph)
+        return cls.by(EdgeFeatureExtractor, graph)
+
+    @classmethod
+    def by(cls, kind: type[EdgeFeatureExtractor], graph: Graph) -> Observed:
+        """The graph with the features that this kind of extractor computes."""
+        extractor = kind(graph)
         return cls(graph, extractor, extractor.extract(graph))
 
     @cached_property

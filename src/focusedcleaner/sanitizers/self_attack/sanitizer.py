@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from focusedcleaner.detectors import DETECTORS
 from focusedcleaner.detectors.base import Detector, Memory, Victims, View
 from focusedcleaner.edge_features.edge_selection import without_isolating
+from focusedcleaner.edge_features.pair_features import other_neighbours
+from focusedcleaner.errors import InputWarning
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 from focusedcleaner.io.disk import Checkpoint
 from focusedcleaner.registry import EdgeScorer
@@ -25,13 +26,12 @@ from focusedcleaner.sanitizers.self_attack.attackers import ATTACKERS_ELSEWHERE,
 from focusedcleaner.sanitizers.self_attack.em import (
     Observed,
     PlantedEdgeEM,
-    Posterior,
-    WideSearch,
     mean_log_odds,
     mean_posterior,
 )
-from focusedcleaner.sanitizers.self_attack.harm import Harm, measure_harm
-from focusedcleaner.sanitizers.self_attack.judgement import Judgement, judge
+from focusedcleaner.sanitizers.self_attack.judgement import Judgement
+from focusedcleaner.sanitizers.self_attack.plans import NO_HARM, Plan, plan_for
+from focusedcleaner.sanitizers.usable_labels import usable_labels
 from focusedcleaner.settings import bounded
 from focusedcleaner.verdict import Verdict
 
@@ -39,8 +39,6 @@ FALLBACK_SHARE = 0.1
 """Share of the edges whose endpoints are victims if no edge is above the threshold."""
 SUSPECTS_SHARE = 0.1
 """Share of the edges in the list of suspects, where none are removed by a budget."""
-WIDE_ROUNDS = 3
-"""Most rounds of the wide search, which settles sooner."""
 MODEL_SHARE, HOMOPHILOUS = 0.1, 0.5
 """Least share of the edges removed for a model, where at least this share of all edges is within a predicted class."""
 SURE = 0.8
@@ -56,7 +54,8 @@ class SelfAttack(Sanitizer):
 
     corrected for prior shift, since G has another share of planted edges than the training set. Two searches do so: one
     for attackers that train on the defender's training nodes, one for attackers elsewhere; edges are ranked by the mean
-    of their log odds. How it works and where it fails: docs/self-attack.md.
+    of their log odds. How it works and where it fails: docs/self-attack.md. Without labels, clusters of the nodes stand
+    for classes, and another search counts; with all labels, both are done (docs/label-free.md).
 
     It ends with a verdict. Edges are removed only if that is "poisoned", or a budget is given: for a model, those with
     a probability of at least the threshold, since a planted edge harms a GNN more than a genuine one helps it, by a
@@ -88,6 +87,9 @@ class SelfAttack(Sanitizer):
     """
 
     name: ClassVar[str] = "self-attack"
+    needs_labels: ClassVar[bool] = False
+    scores_edges: ClassVar[bool] = True
+    probabilistic: ClassVar[bool] = True
 
     rounds: int = bounded(4, "[1, 1000]")
     attackers: str = DEFAULT_ATTACKERS
@@ -105,10 +107,6 @@ class SelfAttack(Sanitizer):
     def chooses_budget(self) -> bool:
         return True
 
-    @property
-    def _wide_rounds(self) -> int:
-        return min(self.rounds, WIDE_ROUNDS)
-
     def select_edges(
         self, graph: Graph, budget: int | None, *, seed: int, progress: Progress | None, checkpoint: Path | None
     ) -> Selection:
@@ -116,146 +114,137 @@ class SelfAttack(Sanitizer):
         if obstacle and budget is None:
             return Selection(np.empty(0, dtype=np.int64), no_scores(), verdict=Verdict("not suitable", obstacle))
         saved = Checkpoint(checkpoint, graph=graph.fingerprint(), budget=budget, seed=seed, settings=self.settings())
-        run = _Rounds.restored(saved.load(), self.rounds)
-        observed: Observed | None = None
+        graph, notes = usable_labels(graph)
+        for note in notes:
+            warnings.warn(note, InputWarning, stacklevel=2)
+        plan: Plan | None = None
         judgement, interrupted = None, False
         try:
-            observed = Observed.of(graph)
-            for search, posteriors in zip(self._searches(observed, seed), (run.focused, run.wide), strict=True):
+            plan = self._plan(graph, seed)
+            plan.restore(saved.load())
+            tell = _Tell(progress, plan.total)
+            for search, posteriors in zip(plan.searches, plan.posteriors, strict=True):
                 while len(posteriors) < search.rounds:
-                    self._tell(progress, run.done, f"attackers: {', '.join(search.attackers_of(len(posteriors)))}")
+                    tell(plan.done, f"attackers: {', '.join(search.attackers_of(len(posteriors)))}")
                     posteriors.append(search.round(len(posteriors), posteriors))
-                    saved.save(run.arrays())
-            self._tell(progress, run.done, "do the suspicious edges do harm?")
-            judgement = judge(observed, run.focused, run.wide, measure_harm(graph, seed))
-            self._tell(progress, run.done + 1)
+                    saved.save(plan.arrays())
+            if plan.measures_harm:
+                tell(plan.done, "do the suspicious edges do harm?")
+            judgement = plan.judge(plan.harm())
+            tell(plan.total)
         except KeyboardInterrupt:
             interrupted = True
-        if observed is None or not run.focused:
+        if plan is None or not plan.done:
             return Selection(np.empty(0, dtype=np.int64), no_scores(), interrupted=True)
         verdict = None if judgement is None else judgement.verdict
         if obstacle and verdict is not None:
             verdict = replace(verdict, status="not suitable", reason=obstacle)
-        judgement = judgement or judge(observed, run.focused, run.wide, Harm(0, 0))
-        found = self._selection(observed, run, judgement, verdict, budget)
+        judgement = judgement or plan.judge(NO_HARM)
+        found = self._selection(plan, judgement, verdict, budget)
         return replace(found, interrupted=interrupted)
 
-    def _tell(self, progress: Progress | None, done: int, doing: str = "") -> None:
-        """Report the progress before a round, and at the end; the last round measures the harm."""
-        total = self.rounds + self._wide_rounds + 1
-        if progress is not None:
-            progress(done, total, f"round {done + 1} of {total}, {doing}" if doing else "")
+    def _plan(self, graph: Graph, seed: int) -> Plan:
+        here, elsewhere = attackers_by_name(self.attackers), attackers_by_name(self.attackers_elsewhere)
+        return plan_for(graph)(graph, here, elsewhere, rounds=self.rounds, trees=self.trees, seed=seed)
 
     def edge_scorer(self, graph: Graph, *, seed: int = 0) -> EdgeScorer:
-        """Return the last classifiers of both searches, trained on ``graph``, as a scorer of graphs over its nodes."""
-        observed = Observed.of(graph)
-        classifiers = [search.run()[1] for search in self._searches(observed, seed)]
+        """Return the last classifiers of the searches, trained on ``graph``, as a scorer of graphs over its nodes."""
+        plan = self._plan(usable_labels(graph.as_seen_by_defender())[0], seed)
+        classifiers = []
+        for search, posteriors in zip(plan.searches, plan.posteriors, strict=True):
+            found, classifier = search.run()
+            posteriors += found
+            classifiers.append((search.observed.extractor, classifier))
 
         def score(trial: Graph) -> FloatArray:
-            table = observed.extractor.extract(trial).table
-            return expit(mean_log_odds([1 - classifier.posterior(table)[0][:, 0] for classifier in classifiers]))
+            tables = {id(extractor): extractor.extract(trial).table for extractor, _ in classifiers}
+            return expit(mean_log_odds([1 - one.posterior(tables[id(by)])[0][:, 0] for by, one in classifiers]))
 
         return score
 
-    def _searches(self, observed: Observed, seed: int) -> tuple[PlantedEdgeEM, WideSearch]:
-        here, elsewhere = attackers_by_name(self.attackers), attackers_by_name(self.attackers_elsewhere)
-        return (
-            PlantedEdgeEM(observed, here, rounds=self.rounds, trees=self.trees, seed=seed),
-            WideSearch(observed, elsewhere, rounds=self._wide_rounds, trees=self.trees, seed=seed),
-        )
-
-    def _selection(
-        self, observed: Observed, run: _Rounds, judgement: Judgement, verdict: Verdict | None, budget: int | None
-    ) -> Selection:
-        graph, planted = observed.graph, judgement.planted
+    def _selection(self, plan: Plan, judgement: Judgement, verdict: Verdict | None, budget: int | None) -> Selection:
+        observed, planted = plan.observed, judgement.planted
+        graph = observed.graph
         order = np.lexsort((-observed.initial_scores, -planted))
         listed = max(1, int(SUSPECTS_SHARE * graph.num_edges))
         chosen = order[:0]
         if budget is not None:
             chosen, listed = order, 0
         elif verdict is not None and verdict.status == "poisoned":
-            chosen = order[: self._own_budget(observed, planted)]
+            own, rule = self._own_budget(observed, planted)
+            chosen, verdict = order[:own], replace(verdict, rule=rule)
         size = len(chosen) if budget is None else budget
         removed = np.array(without_isolating(chosen, graph.edges, graph.degrees, size), dtype=np.int64)
+        if verdict is not None and verdict.rule and len(removed) < len(chosen):
+            kept = f"{len(chosen) - len(removed):,} stayed because a node would have lost its last edge"
+            verdict = replace(verdict, rule=f"{verdict.rule}; {kept}")
         if verdict is not None and len(removed):
             verdict = replace(verdict, expected_precision=float(planted[removed].mean()))
         suspects = order[:listed]
-        suspicion = dict(_evidence(observed, planted, suspects))
+        suspicion = dict(_evidence(observed, planted, suspects, labelled=not plan.by_clusters))
         if verdict is None or verdict.status != "poisoned":
             del suspicion["planted"]  # a probability only if anything was planted; it stays the score
         return Selection(
             removed,
             planted[removed],
-            _evidence(observed, planted, removed),
-            run.trace(),
+            _evidence(observed, planted, removed, labelled=not plan.by_clusters),
+            plan.trace(),
             estimate=judgement.estimate,
             verdict=verdict,
             suspects=suspects,
             suspect_scores=planted[suspects],
             suspect_evidence=suspicion,
+            edge_scores=planted,
+            probabilistic=True,
         )
 
-    def _own_budget(self, observed: Observed, planted: FloatArray) -> int:
-        """Return how many edges to remove from a poisoned graph."""
+    def _own_budget(self, observed: Observed, planted: FloatArray) -> tuple[int, str]:
+        """Return how many edges to remove from a poisoned graph, and the rule in words."""
+        least = SURE if self.purpose == "evidence" else self.threshold
+        likely = int((planted >= least).sum())
+        rule = f"every edge with a probability of at least {least:g} of being planted was removed"
         if self.purpose == "evidence":
-            return int((planted >= SURE).sum())
+            return likely, rule
         alike = np.exp(observed.features["agreement"]).mean()
         floor = int(MODEL_SHARE * len(planted)) if alike >= HOMOPHILOUS else 0
-        return max(int((planted >= self.threshold).sum()), floor)
+        if floor > likely:
+            spare = "most edges here join nodes of one class, and a model does better without those that don't"
+            return floor, f"the most suspicious tenth of the edges was removed, genuine ones among them: {spare}"
+        harm = "a planted edge harms a model more than a genuine one helps it"
+        return likely, f"{rule}, genuine ones among them: {harm}"
 
 
-def _evidence(observed: Observed, planted: FloatArray, edges: IntArray) -> Columns:
+def _evidence(observed: Observed, planted: FloatArray, edges: IntArray, *, labelled: bool) -> Columns:
+    """What speaks against these edges; without labels, classes are clusters."""
     features = observed.features
-    u, v = observed.graph.edges[edges].T
+    pairs = observed.graph.edges[edges]
+    u, v = pairs.T
+    around_u, around_v = other_neighbours(observed.graph, features.classes, pairs)
+    around = {"neighbours_u": around_u, "neighbours_v": around_v}
+    agreement = np.exp(features["agreement"][edges])
+    if not labelled:
+        ends = {"clusters_u": features.classes[u], "clusters_v": features.classes[v]}
+        return {"planted": planted[edges], "cluster_agreement": agreement, **ends, **around}
     return {
         "planted": planted[edges],
-        "class_agreement": np.exp(features["agreement"][edges]),
+        "class_agreement": agreement,
         "training_ends": features["training_ends"][edges].astype(np.int64),
         "classes_u": features.classes[u],
         "classes_v": features.classes[v],
+        **around,
     }
 
 
 @dataclass(frozen=True)
-class _Rounds:
-    """The posteriors of both searches, as far as they are computed."""
+class _Tell:
+    """Reports the progress before a round, and at the end."""
 
-    focused: list[Posterior]
-    wide: list[Posterior]
+    progress: Progress | None
+    total: int
 
-    @property
-    def done(self) -> int:
-        return len(self.focused) + len(self.wide)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All posteriors as arrays, for a checkpoint."""
-        parts = [*self.focused, *self.wide]
-        most = max(len(posterior.priors) for posterior in parts)
-        return {
-            "planted": np.array([posterior.planted for posterior in parts]),
-            "priors": np.array([np.pad(posterior.priors, (0, most - len(posterior.priors))) for posterior in parts]),
-            "flags": np.array([(posterior.purposeful, posterior.false_alarms) for posterior in parts]),
-        }
-
-    @classmethod
-    def restored(cls, arrays: Mapping[str, NDArray[Any]] | None, rounds: int) -> _Rounds:
-        """The inverse of `arrays`; ``rounds`` are those of the first search."""
-        if not arrays:
-            return cls([], [])
-        rows = zip(arrays["planted"], arrays["priors"], arrays["flags"], strict=True)
-        parts = [Posterior(planted, priors, *map(float, flags)) for planted, priors, flags in rows]
-        return cls(parts[:rounds], parts[rounds:])
-
-    def trace(self) -> Columns:
-        """A row per round: its search, the estimated number of planted edges, and how many attackers chose."""
-        parts = [*self.focused, *self.wide]
-        return {
-            "round": np.arange(1, len(parts) + 1),
-            "wide_search": np.repeat([0, 1], [len(self.focused), len(self.wide)]),
-            "estimated_planted": np.array([posterior.expected for posterior in parts]),
-            "purposeful": np.array([posterior.purposeful for posterior in parts]),
-            "false_alarms": np.array([posterior.false_alarms for posterior in parts]),
-        }
+    def __call__(self, done: int, doing: str = "") -> None:
+        if self.progress is not None:
+            self.progress(done, self.total, f"round {done + 1} of {self.total}, {doing}" if doing else "")
 
 
 @dataclass(frozen=True)
