@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from focusedcleaner.adjacency_rows import AdjacencyRows, StoredNames
 from focusedcleaner.attribute_matrix import AttributeMatrix
 from focusedcleaner.errors import InputError
 from focusedcleaner.node_order import NodeOrder, order_by_name, order_by_structure
@@ -183,10 +184,12 @@ class Graph:
     attributes: sp.csr_array | None = None
     labels: IntArray | None = None
     split: Split | None = None
-    names: tuple[Hashable, ...] | None = None
+    names: tuple[Hashable, ...] | StoredNames | None = None
     class_names: tuple[str, ...] | None = None
     attribute_names: tuple[str, ...] | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
+    stored: AdjacencyRows | None = None
+    """The adjacency in a graph folder, if the edges are those of one: checked and in canonical order already."""
 
     if TYPE_CHECKING:  # the constructor takes anything array-like
 
@@ -201,16 +204,15 @@ class Graph:
             class_names: Sequence[str] | None = None,
             attribute_names: Sequence[str] | None = None,
             notes: Mapping[str, str] = ...,
+            stored: AdjacencyRows | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
         if self.num_nodes < 1:
             raise InputError("the graph is empty: it has no nodes")
-        edges = _integers(self.edges, "edges").reshape(-1, 2)
-        check_range(edges, self.num_nodes, "an edge")
-        if (edges[:, 0] >= edges[:, 1]).any() or (np.diff(pair_keys(edges, self.num_nodes)) <= 0).any():
-            raise InputError("edges must be unique, sorted and have the smaller node first: use Graph.from_pairs")
-        object.__setattr__(self, "edges", _frozen(edges))
+        if self.stored is None or self.stored.edges is not self.edges or self.stored.num_nodes != self.num_nodes:
+            object.__setattr__(self, "stored", None)  # the edges have been replaced
+            self._check_edges()
         if self.attributes is not None:
             object.__setattr__(self, "attributes", AttributeMatrix.frozen(self.attributes, self.num_nodes))
         if self.labels is not None:
@@ -224,16 +226,25 @@ class Graph:
             check_range(np.concatenate(self.split.parts), self.num_nodes, "the split")
         for part, size in (("names", self.num_nodes), ("class_names", None), ("attribute_names", self.num_attributes)):
             if (names := getattr(self, part)) is not None:
-                object.__setattr__(self, part, tuple(names))
+                if not isinstance(names, StoredNames):
+                    object.__setattr__(self, part, tuple(names))
                 if size is not None and len(names) != size:
                     raise InputError(f"there are {len(names)} {part.replace('_', ' ')} where {size} are needed")
-        if self.names is not None and len(set(self.names)) < self.num_nodes:
+        if isinstance(self.names, tuple) and len(set(self.names)) < self.num_nodes:
             raise InputError("two nodes have the same name")
-        if self.class_names is not None and len(self.class_names) <= max(self.known_labels, default=-1):
-            raise InputError(f"there are {len(self.class_names)} class names, but a label is {max(self.known_labels)}")
+        largest = int(self.known_labels.max(initial=-1))
+        if self.class_names is not None and len(self.class_names) <= largest:
+            raise InputError(f"there are {len(self.class_names)} class names, but a label is {largest}")
         if self.num_classes > self.num_nodes + SPARE_CLASSES:
             count = f"{self.num_classes:,} classes for {self.num_nodes:,} nodes"
             raise InputError(f"there are {count}: number the classes 0, 1, 2, … without gaps")
+
+    def _check_edges(self) -> None:
+        edges = _integers(self.edges, "edges").reshape(-1, 2)
+        check_range(edges, self.num_nodes, "an edge")
+        if (edges[:, 0] >= edges[:, 1]).any() or (np.diff(pair_keys(edges, self.num_nodes)) <= 0).any():
+            raise InputError("edges must be unique, sorted and have the smaller node first: use Graph.from_pairs")
+        object.__setattr__(self, "edges", _frozen(edges))
 
     @property
     def num_edges(self) -> int:
@@ -259,11 +270,18 @@ class Graph:
     @property
     def num_classes(self) -> int:
         """The number of class names or, without any, one more than the largest known label."""
-        return len(self.class_names) if self.class_names is not None else int(max(self.known_labels, default=-1)) + 1
+        return len(self.class_names) if self.class_names is not None else int(self.known_labels.max(initial=-1)) + 1
 
     @cached_property
     def degrees(self) -> IntArray:
+        if self.stored is not None:
+            return _frozen(np.diff(self.stored.indptr))
         return _frozen(np.bincount(self.edges.ravel(), minlength=self.num_nodes))
+
+    @cached_property
+    def rows(self) -> AdjacencyRows:
+        """The adjacency by rows."""
+        return self.stored or AdjacencyRows.of(self.num_nodes, self.edges)
 
     @cached_property
     def edge_keys(self) -> IntArray:
@@ -301,20 +319,24 @@ class Graph:
 
     def adjacency(self) -> sp.csr_array:
         """The symmetric 0/1 adjacency matrix, N × N."""
-        u, v = self.edges.T
-        ones = np.ones(2 * self.num_edges)
-        positions = (np.concatenate([u, v]), np.concatenate([v, u]))
-        return sp.coo_array((ones, positions), shape=(self.num_nodes, self.num_nodes)).tocsr()
+        parts = np.ones(2 * self.num_edges), self.rows.indices.copy(), self.rows.indptr.copy()
+        return sp.csr_array(parts, shape=(self.num_nodes, self.num_nodes))
 
     def name(self, node: int) -> Hashable:
         """The user's id of a node."""
         return int(node) if self.names is None else self.names[node]
 
     def fingerprint(self) -> str:
-        """A SHA-256 of edges, attributes, labels and split: equal for equal graphs on any machine."""
+        """A SHA-256 of edges, attributes, labels and split: equal for equal graphs on any machine.
+
+        Of a graph folder, the checksum of its arrays stands for edges and attributes.
+        """
         digest = hashlib.sha256(f"{self.num_nodes} {self.num_attributes} {self.num_classes}".encode())
         arrays: list[NDArray[Any] | None] = [self.edges, self.labels]
-        if (matrix := self.attributes) is not None:
+        if self.stored is not None and self.stored.checksum is not None:
+            digest.update(self.stored.checksum.encode())
+            arrays = [self.labels]
+        elif (matrix := self.attributes) is not None:
             arrays += [matrix.indptr.astype("<i8"), matrix.indices.astype("<i8"), matrix.data]
         if self.split is not None:
             arrays += self.split.parts
@@ -331,7 +353,9 @@ class Graph:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Graph) and all(
-            _equal(getattr(self, part.name), getattr(other, part.name)) for part in fields(self) if part.name != "notes"
+            _equal(getattr(self, part.name), getattr(other, part.name))
+            for part in fields(self)
+            if part.name not in ("notes", "stored")
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -423,6 +447,8 @@ class Graph:
     @cached_property
     def canonical_order(self) -> NodeOrder:
         """The nodes sorted by name or, without names, by structure: the same for any numbering of the same graph."""
+        if self.stored is not None:
+            return NodeOrder(np.arange(self.num_nodes))
         if self._names_count:
             assert self.names is not None
             return NodeOrder(order_by_name(self.names))
@@ -433,6 +459,8 @@ class Graph:
 
     def in_canonical_order(self) -> Self:
         """The graph with its nodes renumbered by `canonical_order`; nodes without names get their places as names."""
+        if self.stored is not None:
+            return self
         nodes = self.canonical_order.nodes
         if not self._names_count:
             return replace(self.subgraph(nodes), names=tuple(range(self.num_nodes)))

@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from focusedcleaner.edge_features.edge_selection import rank_by_score, without_isolating
+from focusedcleaner.edge_features.edge_selection import (
+    first_by_score,
+    rank_by_score,
+    removable_by_score,
+    without_isolating,
+)
 from focusedcleaner.graph import Graph
 from tests.strategies import labelled_graphs
 
@@ -39,3 +44,19 @@ def test_the_seed_only_breaks_ties() -> None:
     assert {order[0] for order in orders} == {7}
     assert {order[-1] for order in orders} == {0}
     assert rank_by_score(scores, 4).tolist() == rank_by_score(scores, 4).tolist()
+
+
+@settings(deadline=None)
+@given(scores=st.lists(st.integers(0, 5), min_size=1, max_size=30), size=st.integers(0, 40), seed=st.integers(0, 5))
+def test_the_first_by_score_are_those_of_the_whole_ranking(scores: list[int], size: int, seed: int) -> None:
+    values = np.array(scores, dtype=float)
+    assert first_by_score(values, size, seed).tolist() == rank_by_score(values, seed)[:size].tolist()
+
+
+@settings(deadline=None)
+@given(graph=labelled_graphs(), seed=st.integers(0, 5), data=st.data())
+def test_removable_by_score_are_those_of_the_whole_ranking(graph: Graph, seed: int, data: st.DataObject) -> None:
+    values = data.draw(st.lists(st.integers(0, 3), min_size=graph.num_edges, max_size=graph.num_edges))
+    size, scores = data.draw(st.integers(0, graph.num_edges)), np.array(values, dtype=float)
+    expected = without_isolating(rank_by_score(scores, seed), graph.edges, graph.degrees, size)
+    assert removable_by_score(scores, graph, size, seed).tolist() == expected

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.detectors import LinkPred, View, reduced_attributes
@@ -22,7 +21,7 @@ def test_removed_edges_have_the_lowest_probabilities_of_the_detector() -> None:
     found = UnlikelyLinks(edges_per_round=30, detector=detector).sanitize(graph, 30, seed=2)
     seen = graph.without_test_labels()
     surrogate = Surrogate(seen)
-    reduced = reduced_attributes(seen, dtype=torch.float64)
+    reduced = reduced_attributes(seen, surrogate.attributes)
     view = View(surrogate.structure, surrogate.fit().logits, reduced, round_seed(2, 0))
     likely, _, _ = detector.probabilities(view, {})
     order = np.argsort(likely.numpy(), kind="stable")

@@ -41,7 +41,7 @@ def test_factors_give_the_gradient_of_every_pair(graph: Graph, seed: int, column
 @given(graph=labelled_graphs())
 def test_smoother_and_its_gradient(graph: Graph) -> None:
     structure = Structure(graph)
-    smoother = Smoother(graph, Attributes(graph))
+    smoother = Smoother(Structure(graph), Attributes(graph))
     adjacency = torch.tensor(graph.adjacency().toarray(), requires_grad=True)
     attributes = dense_attributes(graph) if graph.features is not None else torch.zeros(graph.num_nodes, 1).double()
     degrees = adjacency.sum(1)

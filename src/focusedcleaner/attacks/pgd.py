@@ -17,6 +17,7 @@ from torch import Tensor
 from focusedcleaner.attacks.base import ALL_PAIRS, Attack, Progress, flipped, without_isolation
 from focusedcleaner.attacks.loss import AttackerLoss
 from focusedcleaner.engine import Structure
+from focusedcleaner.engine.blocks import EdgeWeights
 from focusedcleaner.engine.top_pairs import Excluded, largest_value, pairs_above, products_at
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph, IntArray, pair_keys, pairs_of_keys, unique_keys
@@ -148,9 +149,7 @@ class WeightedStructure(Structure):
 
     def __init__(self, num_nodes: int, pairs: IntArray, weights: FloatArray) -> None:
         super().__init__(Graph(num_nodes, pairs))
-        values = torch.from_numpy(weights)
-        for place in self.pairs.place:
-            self.adjacency.values()[place] = values
+        self.present = EdgeWeights(torch.from_numpy(weights).to(self.dtype))
         self.degrees = self.neighbour_sum(torch.ones(num_nodes, 1, dtype=self.dtype)).squeeze(1)
 
 

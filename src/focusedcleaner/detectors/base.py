@@ -12,9 +12,12 @@ import torch
 from sklearn.decomposition import PCA
 from torch import Tensor
 
-from focusedcleaner.engine import Structure
+from focusedcleaner.engine import Attributes, Structure
 from focusedcleaner.graph import Graph
 from focusedcleaner.settings import Configurable
+
+MOST_COVARIANCES = 512
+"""Attributes up to which their covariances are computed, in graphs of several blocks."""
 
 T = TypeVar("T")
 
@@ -79,17 +82,34 @@ def with_prefix(named: Mapping[str, T], prefix: str) -> dict[str, T]:
     return {name.removeprefix(prefix): value for name, value in named.items() if name.startswith(prefix)}
 
 
-def reduced_attributes(graph: Graph, *, dtype: torch.dtype) -> Tensor | None:
-    """Return PCA(X, C), N × min(C, N, F), of Eq. 11a, or None for a graph without attributes."""
-    x = graph.features
+def reduced_attributes(graph: Graph, attributes: Attributes) -> Tensor | None:
+    """Return PCA(X, C), N × min(C, N, F), of Eq. 11a, or None for a graph without attributes.
+
+    Where the attributes are in several blocks and few enough for an F × F matrix, that of their covariances is
+    decomposed.
+    """
+    x, dtype = graph.features, attributes.dtype
     if x is None:
         return None
     columns = min(graph.num_classes, *x.shape)
+    if len(attributes.blocks) > 1 and x.shape[1] <= MOST_COVARIANCES:
+        return _by_covariances(attributes, columns)
     if columns < min(x.shape):
         scores = PCA(columns, svd_solver="arpack", random_state=0).fit_transform(x)
     else:
         scores = PCA(columns, svd_solver="full").fit_transform(x.toarray())
     return torch.from_numpy(np.ascontiguousarray(scores)).to(dtype)
+
+
+def _by_covariances(attributes: Attributes, count: int) -> Tensor:
+    """Return the scores of the first principal components; the largest weight of each is positive."""
+    num_nodes = attributes.blocks[-1].stop
+    mean = attributes.transposed_times(torch.ones(num_nodes, 1, dtype=attributes.dtype)).double() / num_nodes
+    squares = [attributes.transposed_times(columns) for columns in attributes.columns()]
+    covariances = torch.cat(squares, 1).double() / num_nodes - mean @ mean.T
+    weights = torch.linalg.eigh(covariances).eigenvectors.flip(1)[:, :count]
+    weights = weights * weights.gather(0, weights.abs().argmax(0, keepdim=True)).sign()
+    return attributes.times(weights.to(attributes.dtype).contiguous()) - (mean.T @ weights).to(attributes.dtype)
 
 
 @dataclass(frozen=True)

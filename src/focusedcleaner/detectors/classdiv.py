@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import torch
 from torch import Tensor
@@ -12,9 +12,13 @@ from torch import Tensor
 from focusedcleaner.detectors import mlp
 from focusedcleaner.detectors.base import Detector, Memory, Victims, View
 from focusedcleaner.edge_features.divergences import divergences
+from focusedcleaner.engine.parallel import joined, map_parts, summed
 from focusedcleaner.settings import bounded
 from focusedcleaner.surrogate.inner import softmax_jvp
 
+MANY_NODES, SAMPLED_NODES = 2**15, 2**14
+"""Nodes from which the mixture's network is trained on a sample only, and its size; a graph's energies are computed in
+parts of so many nodes."""
 RIDGE = 1e-4
 """Added to every variance of features scaled to [0, 1], so that constant or duplicated features have a density."""
 
@@ -67,23 +71,52 @@ class ClassDiv(Detector):
 
     def victims(self, view: View, memory: Memory) -> Victims:
         features = self.features(view)
-        monomials = Monomials(features)
+        sample = _sample(features, view.seed)
+        monomials = Monomials(sample)
 
         def gradient(outputs: Tensor) -> Tensor:
             """Return the gradient of the mean energy, through the softmax of Eq. 12b."""
             membership = torch.softmax(outputs, 0)
-            return softmax_jvp(membership, Mixture(monomials, membership).gradient(1 / features.shape[1]))
+            return softmax_jvp(membership, Mixture(monomials, membership).gradient(1 / sample.shape[1]))
 
         warm = self.warm_start and bool(memory)
         sizes = len(features), self.hidden, view.logits.shape[1]
         start = memory if warm else mlp.initial_weights(*sizes, seed=view.seed)
         epochs = self.epochs if warm else self.first_epochs
-        weights = mlp.train(start, features, gradient, epochs=epochs, rate=self.rate)
-        energy = Mixture(monomials, torch.softmax(mlp.apply(features, weights), 0)).energies()
+        weights = mlp.train(start, sample, gradient, epochs=epochs, rate=self.rate)
+        energy = energies(features, weights)
         threshold = torch.quantile(energy, self.tau)
         if "threshold" in memory:
             threshold = self.beta * threshold + (1 - self.beta) * memory["threshold"]
         return Victims.above(energy, threshold, {**weights, "threshold": threshold})
+
+
+def _sample(features: Tensor, seed: int) -> Tensor:
+    """Draw the nodes that the mixture's network is trained on: all, if there are at most `MANY_NODES`."""
+    if features.shape[1] <= MANY_NODES:
+        return features
+    drawn = torch.randperm(features.shape[1], generator=torch.Generator().manual_seed(seed))[:SAMPLED_NODES]
+    return features[:, drawn.sort().values].contiguous()
+
+
+def energies(features: Tensor, weights: Memory) -> Tensor:
+    """Return the energy of each node (features D × N) in the mixture whose memberships a network predicts.
+
+    The nodes are taken in parts, whose moments are added in their order.
+    """
+    parts = [part.contiguous() for part in features.split(MANY_NODES, 1)]
+    moments = map_parts(_moments, parts, weights)
+    total, first, second = (summed(list(kind)) for kind in zip(*moments, strict=True))
+    mixture = Mixture.of_moments(total, first, second, features.shape[1])
+    return joined(map_parts(_energies, parts, mixture))
+
+
+def _moments(features: Tensor, weights: Memory) -> tuple[Tensor, Tensor, Tensor]:
+    return Monomials(features).moments(torch.softmax(mlp.apply(features, weights), 0))
+
+
+def _energies(features: Tensor, mixture: Mixture) -> Tensor:
+    return -torch.logsumexp(mixture.log_densities(Monomials(features)), 0)
 
 
 class Monomials:
@@ -116,20 +149,31 @@ class Mixture:
     """
 
     def __init__(self, monomials: Monomials, membership: Tensor) -> None:
-        total, first, second = monomials.moments(membership)
-        total = total.clamp_min(1e-12)
+        self._fit(*monomials.moments(membership), membership.shape[1])
+        self.monomials, self.joint = monomials, self.log_densities(monomials)
+
+    @classmethod
+    def of_moments(cls, total: Tensor, first: Tensor, second: Tensor, num_nodes: int) -> Self:
+        """The mixture with these `Monomials.moments` of the memberships of all nodes."""
+        mixture = cls.__new__(cls)
+        mixture._fit(total, first, second, num_nodes)
+        return mixture
+
+    def _fit(self, total: Tensor, first: Tensor, second: Tensor, num_nodes: int) -> None:
+        total, width = total.clamp_min(1e-12), first.shape[1]
         mean = first / total.unsqueeze(1)
         covariance = second / total.view(-1, 1, 1) - mean.unsqueeze(2) * mean.unsqueeze(1)
-        ridge = RIDGE * torch.eye(monomials.width, dtype=mean.dtype)
-        factor = torch.linalg.cholesky(covariance + ridge)
+        factor = torch.linalg.cholesky(covariance + RIDGE * torch.eye(width, dtype=mean.dtype))
         inverse = torch.cholesky_inverse(factor)
         linear = _product(inverse, mean)
-        log_scale = factor.diagonal(dim1=1, dim2=2).log().sum(1) + 0.5 * monomials.width * math.log(2 * math.pi)
-        constant = (total / membership.shape[1]).log() - log_scale - 0.5 * (mean * linear).sum(1)
-        self.monomials, self.total, self.mean = monomials, total, mean
-        self.covariance, self.inverse = covariance, inverse
-        self.joint = monomials.quadratic(constant, linear, -0.5 * inverse)
-        """log φ_k + log N(m_i; μ_k, Σ_k), K × N."""
+        log_scale = factor.diagonal(dim1=1, dim2=2).log().sum(1) + 0.5 * width * math.log(2 * math.pi)
+        constant = (total / num_nodes).log() - log_scale - 0.5 * (mean * linear).sum(1)
+        self.total, self.mean, self.covariance, self.inverse = total, mean, covariance, inverse
+        self._quadratic = constant, linear, -0.5 * inverse
+
+    def log_densities(self, monomials: Monomials) -> Tensor:
+        """Return log φ_k + log N(m_i; μ_k, Σ_k), K × N."""
+        return monomials.quadratic(*self._quadratic)
 
     def energies(self) -> Tensor:
         """Return E(m) = −log Σ_k φ_k N(m; μ_k, Σ_k), N values (Eq. 12e)."""

@@ -13,9 +13,13 @@ from torch import Tensor
 from focusedcleaner.detectors import mlp
 from focusedcleaner.detectors.base import Detector, Memory, Victims, View
 from focusedcleaner.engine import Pairs
+from focusedcleaner.engine.parallel import PART, joined, map_parts
 from focusedcleaner.graph import IntArray, pair_keys
 from focusedcleaner.settings import bounded
 
+SAMPLED_EDGES, THRESHOLD_EDGES = 2**13, 2**17
+"""Edges that the predictor is trained on, and those that its threshold is chosen by, where a graph has several blocks
+of rows."""
 FALLBACK_SHARE = 0.1
 """Share of the edges whose endpoints are victims if no edge is below the threshold."""
 
@@ -52,7 +56,7 @@ class LinkPred(Detector):
 
     def victims(self, view: View, memory: Memory) -> Victims:
         positive, negative, weights = self.probabilities(view, memory)
-        threshold = g_mean_threshold(positive, negative)
+        threshold = g_mean_threshold(_sample(positive, THRESHOLD_EDGES, view.seed), negative)
         doubt = torch.zeros(view.structure.num_nodes, dtype=positive.dtype)
         for end in view.structure.ends[:, view.structure.alive]:
             doubt.scatter_reduce_(0, end, 1 - positive, "amax")
@@ -65,20 +69,38 @@ class LinkPred(Detector):
     def probabilities(self, view: View, memory: Memory) -> tuple[Tensor, Tensor, Memory]:
         """Train; return H₃ of the remaining edges in their order, H₃ of the sampled pairs, and the new memory."""
         inputs = self._inputs(view)
+        if len(view.structure.blocks) > 1:
+            return self._probabilities_by_sample(view, inputs, memory)
         edges = view.structure.ends[:, view.structure.alive].numpy()
         num_edges = edges.shape[1]
         sampled = self._sampled_pairs(view.structure.num_nodes, edges, view.seed)
         pairs = Pairs(view.structure.num_nodes, np.concatenate([edges, sampled], axis=1), dtype=inputs.dtype)
-        start = memory or mlp.initial_weights(len(inputs), self.hidden, self.hidden, seed=view.seed)
-        weights = mlp.train(
-            start,
+        weights = self._train(inputs, pairs, num_edges, view.seed, memory)
+        outputs = mlp.apply(inputs, weights).T.contiguous()
+        return *link_probabilities(pairs, num_edges, outputs), weights
+
+    def _probabilities_by_sample(self, view: View, inputs: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Memory]:
+        """Train on `SAMPLED_EDGES` of the remaining edges and as many other pairs; return H₃ of all remaining edges."""
+        structure = view.structure
+        edges = structure.ends[:, _sample(structure.alive.nonzero().squeeze(1), SAMPLED_EDGES, view.seed)].numpy()
+        sampled = self._sampled_pairs(structure.num_nodes, edges, view.seed)
+        nodes, ends = np.unique(np.concatenate([edges, sampled], axis=1), return_inverse=True)
+        pairs = Pairs(len(nodes), ends.reshape(2, -1), dtype=inputs.dtype)
+        chosen = inputs[:, torch.from_numpy(nodes)].contiguous()
+        weights = self._train(chosen, pairs, edges.shape[1], view.seed, memory)
+        _, negative = link_probabilities(pairs, edges.shape[1], mlp.apply(chosen, weights).T.contiguous())
+        outputs = joined(map_parts(_outputs, inputs.split(PART, 1), weights))
+        dots = structure.edge_products(outputs, outputs)
+        return torch.sigmoid(dots[structure.alive]), negative, weights
+
+    def _train(self, inputs: Tensor, pairs: Pairs, num_edges: int, seed: int, memory: Memory) -> Memory:
+        return mlp.train(
+            memory or mlp.initial_weights(len(inputs), self.hidden, self.hidden, seed=seed),
             inputs,
             lambda outputs: balanced_bce_gradient(pairs, num_edges, outputs.T.contiguous()).T,
             epochs=self.epochs if memory else self.first_epochs,
             rate=self.rate,
         )
-        outputs = mlp.apply(inputs, weights).T.contiguous()
-        return *link_probabilities(pairs, num_edges, outputs), weights
 
     def _inputs(self, view: View) -> Tensor:
         """Return [Z | softmax(PCA(X)/T)] with a column per node."""
@@ -94,6 +116,18 @@ class LinkPred(Detector):
         pairs = np.sort(drawn.numpy(), axis=0)
         is_edge = np.isin(pair_keys(pairs.T, num_nodes), pair_keys(edges.T, num_nodes))
         return pairs[:, (pairs[0] != pairs[1]) & ~is_edge]
+
+
+def _sample(values: Tensor, size: int, seed: int) -> Tensor:
+    """Draw about ``size`` of the values, in their order; all, if there are no more."""
+    if len(values) <= size:
+        return values
+    drawn = torch.randint(len(values), (size,), generator=torch.Generator().manual_seed(seed))
+    return values[drawn.unique()]
+
+
+def _outputs(inputs: Tensor, weights: Memory) -> Tensor:
+    return mlp.apply(inputs.contiguous(), weights).T.contiguous()
 
 
 def link_probabilities(pairs: Pairs, num_edges: int, outputs: Tensor) -> tuple[Tensor, Tensor]:

@@ -8,13 +8,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.optim.adam import adam
 
 from focusedcleaner.detectors.base import Memory
 
 WEIGHTS = ("w1", "b1", "w2", "b2")
+_ADAM: dict[str, Any] = {
+    "amsgrad": False,
+    "beta1": 0.9,
+    "beta2": 0.999,
+    "weight_decay": 0.0,
+    "eps": 1e-8,
+    "maximize": False,
+    "fused": True,
+}
+"""Adam's defaults."""
 
 
 def initial_weights(inputs: int, hidden: int, outputs: int, *, seed: int) -> dict[str, Tensor]:
@@ -48,25 +60,23 @@ def train(
     if epochs == 0:
         return dict(memory)
     w1, b1, w2, b2 = weights = [memory[key].clone() for key in WEIGHTS]
-    optimizer = torch.optim.Adam(weights, lr=rate, fused=True)
-    for key, weight in zip(WEIGHTS, weights, strict=True):
-        if f"{key}.mean" in memory:
-            optimizer.state[weight] = {
-                "step": memory["epochs"].clone(),
-                "exp_avg": memory[f"{key}.mean"].clone(),
-                "exp_avg_sq": memory[f"{key}.square"].clone(),
-            }
+    begun = "epochs" in memory
+    means, squares = (
+        [memory[f"{key}.{moment}"].clone() if begun else torch.zeros_like(memory[key]) for key in WEIGHTS]
+        for moment in ("mean", "square")
+    )
+    steps = [memory["epochs"].clone() if begun else torch.tensor(0.0) for _ in WEIGHTS]
     hidden = inputs.new_empty(len(w1), inputs.shape[1])
     to_hidden = torch.empty_like(hidden)
     for _ in range(epochs):
         torch.addmm(b1, w1, inputs, out=hidden).relu_()
         to_outputs = gradient(torch.addmm(b2, w2, hidden))
-        w2.grad, b2.grad = to_outputs @ hidden.T, to_outputs.sum(1, keepdim=True)
+        to_w2, to_b2 = to_outputs @ hidden.T, to_outputs.sum(1, keepdim=True)
         torch.mm(w2.T, to_outputs, out=to_hidden).mul_(hidden.sign_())  # the derivative of ReLU
-        w1.grad, b1.grad = (inputs @ to_hidden.T).T.contiguous(), to_hidden.sum(1, keepdim=True)
-        optimizer.step()
+        gradients = [(inputs @ to_hidden.T).T.contiguous(), to_hidden.sum(1, keepdim=True), to_w2, to_b2]
+        # The function, not the class: the latter imports torch's compiler, which takes seconds.
+        adam(weights, gradients, means, squares, [], steps, lr=rate, **_ADAM)
     state = dict(zip(WEIGHTS, weights, strict=True))
-    for key, weight in zip(WEIGHTS, weights, strict=True):
-        adam = optimizer.state[weight]
-        state |= {f"{key}.mean": adam["exp_avg"], f"{key}.square": adam["exp_avg_sq"], "epochs": adam["step"]}
+    for key, mean, square in zip(WEIGHTS, means, squares, strict=True):
+        state |= {f"{key}.mean": mean, f"{key}.square": square, "epochs": steps[0]}
     return state

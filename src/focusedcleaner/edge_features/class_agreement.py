@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 
 from focusedcleaner.edge_features.class_regression import ClassRegression
-from focusedcleaner.edge_features.edge_selection import rank_by_score
+from focusedcleaner.edge_features.edge_selection import first_by_score
 from focusedcleaner.engine.sparse import row_norms, row_products
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 
@@ -27,16 +28,22 @@ def class_agreement(
         Scores (E), high where the ends differ in class and attributes; the probabilities that both ends have the same
         class (E); the class distribution of each node (N × C).
     """
-    edges, trained = regression.graph.edges, None
-    u, v = edges.T
-    weights = np.ones(len(edges))
+    num_edges, trained = regression.graph.num_edges, None
+    weights = np.ones(num_edges)
     for _ in range(repeats + 1):
         classes, trained = regression.fit(weights, trained)
-        same_class = (classes[u] * classes[v]).sum(axis=1)
+        distributions = torch.from_numpy(classes)
+        same_class: FloatArray = regression.structure.edge_products(distributions, distributions).numpy()
         scores = -np.log(np.maximum(same_class, 1e-12)) - cosine_weight * cosines
-        weights = np.ones(len(edges))
-        weights[rank_by_score(scores, seed)[: int(left_out * len(edges))]] = 0.0
+        weights = np.ones(num_edges)
+        weights[first_by_score(scores, int(left_out * num_edges), seed)] = 0.0
     return scores, same_class, classes
+
+
+def edge_cosines(regression: ClassRegression) -> FloatArray:
+    """Return the cosine of both ends' attributes for every edge of the regression's graph; 0 where a node has none."""
+    cosines: FloatArray = regression.attributes.at_edges(regression.structure).double().numpy()
+    return cosines
 
 
 def attribute_cosines(graph: Graph, edges: IntArray) -> FloatArray:

@@ -6,11 +6,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from focusedcleaner.engine.blocks import EdgeWeights
 from focusedcleaner.engine.structure import Attributes, Structure
 from focusedcleaner.graph import FloatArray, Graph, IntArray
-from focusedcleaner.surrogate.features import Preconditioner, PrimalFeatures
+from focusedcleaner.surrogate.features import DENSE_LIMIT, Preconditioner, PrimalFeatures
 from focusedcleaner.surrogate.inner import Implicit
 
+SINGLE_PRECISION_FROM = 300_000
+"""Edges from which single precision is used: node matrices exceed the CPU caches, and memory bandwidth dominates."""
+NARROW = 16
+"""Attributes per class up to which the regression's matrix is formed, in graphs of several blocks."""
 TOLERANCE = 1e-2
 """Norm of the gradient at which training stops, relative to that at W = 0: a closer optimum ranks edges no better."""
 CONSTANT = 3.0
@@ -35,8 +40,9 @@ class ClassRegression:
         assert graph.labels is not None
         self.graph, self.known = graph, np.flatnonzero(graph.labels >= 0)
         self.present, place = np.unique(graph.labels[self.known], return_inverse=True)
-        self.structure = structure or Structure(graph)
-        self.attributes = attributes or Attributes(graph, unit=True)
+        dtype = torch.float64 if graph.num_edges < SINGLE_PRECISION_FROM else torch.float32
+        self.structure = structure or Structure(graph, dtype=dtype)
+        self.attributes = attributes or Attributes(graph, unit=True, dtype=dtype)
         onehot = torch.nn.functional.one_hot(torch.from_numpy(place), len(self.present))
         self.onehot = onehot.T.to(self.attributes.dtype).contiguous()
         self.training = Implicit(1 / (inverse_decay * len(self.known) * self.attributes.mean_square), TOLERANCE)
@@ -52,7 +58,9 @@ class ClassRegression:
             torch.from_numpy(self.known),
             torch.from_numpy(weights).to(self.attributes.dtype),
         )
-        w = self.training.fit(features, self.onehot, start).coordinates
+        narrow = self.attributes.num_columns <= NARROW * len(self.present)
+        dense = len(self.structure.blocks) > 1 and narrow and features.size <= DENSE_LIMIT
+        w = self.training.fit(features.dense() if dense else features, self.onehot, start).coordinates
         probabilities = torch.softmax(features.all_logits(w).double(), 1).numpy()
         return with_known_labels(self.graph, self.present, probabilities), w
 
@@ -67,8 +75,10 @@ def with_known_labels(graph: Graph, classes: IntArray, probabilities: FloatArray
     """Spread the columns of ``probabilities`` over all C classes, and replace known nodes by their one-hot label."""
     assert graph.labels is not None
     known = np.flatnonzero(graph.labels >= 0)
-    distributions = np.zeros((graph.num_nodes, graph.num_classes))
-    distributions[:, classes] = probabilities
+    distributions = probabilities
+    if len(classes) < graph.num_classes:
+        distributions = np.zeros((graph.num_nodes, graph.num_classes), dtype=probabilities.dtype)
+        distributions[:, classes] = probabilities
     distributions[known] = 0.0
     distributions[known, graph.labels[known]] = 1.0
     return distributions
@@ -79,19 +89,39 @@ class _Averages(PrimalFeatures):
 
     def __init__(self, structure: Structure, attributes: Attributes, known: Tensor, weights: Tensor) -> None:
         super().__init__(torch.empty(0, dtype=attributes.dtype), attributes)
-        self.known = known
-        self.neighbours = structure.pairs.weighted(weights)
-        self.sizes = 1 + self.neighbours @ torch.ones(structure.num_nodes, 1, dtype=attributes.dtype)
+        self.known, self.structure, self.edge_weights = known, structure, EdgeWeights(weights)
+        self.sizes = 1 + self._neighbour_sum(torch.ones(structure.num_nodes, 1, dtype=attributes.dtype))
+
+    def _neighbour_sum(self, matrix: Tensor) -> Tensor:
+        return self.structure.neighbour_sum(matrix, self.edge_weights)
 
     def zeros(self, num_classes: int) -> Tensor:
         return self.rows.new_zeros(num_classes, 2 * self.attributes.num_columns + 1)
 
+    @property
+    def size(self) -> int:
+        """The number of entries of the `dense` matrix."""
+        return len(self.known) * (2 * self.attributes.num_columns + 1)
+
+    def dense(self) -> PrimalFeatures:
+        """Form the matrix, a few columns after the other: faster than to propagate at each step of a training."""
+        own, around = [], []
+        for x in self.attributes.columns():
+            own.append(x[self.known])
+            around.append(self._average(x)[self.known])
+        constant = torch.full((len(self.known), 1), CONSTANT, dtype=self.attributes.dtype)
+        return _DenseAverages(torch.cat([*own, *around, constant], 1), self.attributes)
+
+    def _average(self, matrix: Tensor) -> Tensor:
+        """Return P²·M."""
+        for _ in range(2):
+            matrix = self.structure.average(matrix, self.sizes, self.edge_weights)
+        return matrix
+
     def all_logits(self, a: Tensor) -> Tensor:
         """Return the logits of all nodes, N × C."""
         own, around = self.attributes.times(_side_by_side(a[:, :-1])).chunk(2, 1)
-        for _ in range(2):
-            around = (self.neighbours @ around + around) / self.sizes
-        return own + around + CONSTANT * a[:, -1]
+        return own + self._average(around.contiguous()) + CONSTANT * a[:, -1]
 
     def logits(self, a: Tensor) -> Tensor:
         return self.all_logits(a)[self.known].T.contiguous()
@@ -100,12 +130,19 @@ class _Averages(PrimalFeatures):
         own = around = errors.new_zeros(len(self.sizes), len(errors)).index_copy_(0, self.known, errors.T)
         for _ in range(2):
             around = around / self.sizes
-            around = self.neighbours @ around + around
+            around = self._neighbour_sum(around) + around
         parts = self.attributes.transposed_times(torch.cat([own, around], 1)).chunk(2, 1)
         return torch.cat([*(part.T for part in parts), CONSTANT * errors.sum(1, keepdim=True)], 1)
 
     def preconditioner(self, curvature: Tensor, damping: float) -> Preconditioner:
         return lambda right: (right, self.logits(right))
+
+
+class _DenseAverages(PrimalFeatures):
+    """`_Averages` as a dense matrix."""
+
+    def zeros(self, num_classes: int) -> Tensor:
+        return self.rows.new_zeros(num_classes, self.rows.shape[1])
 
 
 def _side_by_side(a: Tensor) -> Tensor:

@@ -6,6 +6,8 @@ import torch
 from torch import Tensor
 
 from focusedcleaner.engine import Structure
+from focusedcleaner.engine.blocks import EdgeWeights, RowBlock
+from focusedcleaner.engine.parallel import PART, joined, map_blocks, map_parts
 
 
 def divergences(structure: Structure, distributions: Tensor) -> Tensor:
@@ -22,14 +24,25 @@ def divergences(structure: Structure, distributions: Tensor) -> Tensor:
 
     The row of an isolated node is 0.
     """
+    joint = joined(map_parts(_with_logarithms, distributions.split(PART)))
+    return joined(map_blocks(_divergences, structure.blocks, joint, structure.degrees, structure.present))
+
+
+def _with_logarithms(distributions: Tensor) -> Tensor:
+    """Return [S | log S | h]."""
     logs = distributions.clamp_min(torch.finfo(distributions.dtype).tiny).log()
-    negentropy = (distributions * logs).sum(1, keepdim=True)
-    columns = distributions.shape[1]
-    sums = structure.neighbour_sum(torch.cat([distributions, logs, negentropy], 1))
+    return torch.cat([distributions, logs, (distributions * logs).sum(1, keepdim=True)], 1)
+
+
+def _divergences(block: RowBlock, joint: Tensor, degrees: Tensor, present: EdgeWeights) -> Tensor:
+    """The rows of one block; ``joint`` is [S | log S | h]."""
+    own = slice(block.start, block.stop)
+    columns = joint.shape[1] // 2
+    distributions, negentropy, degrees = joint[own, :columns], joint[own, -1], degrees[own]
+    sums = block.times(joint, present)
     s_sum, log_sum, h_sum = sums[:, :columns], sums[:, columns:-1], sums[:, -1]
-    degrees = structure.degrees
     d = degrees.clamp_min(1)
-    prox1 = negentropy.squeeze(1) - (distributions * log_sum).sum(1) / d
+    prox1 = negentropy - (distributions * log_sum).sum(1) / d
     prox2 = (degrees * h_sum - (s_sum * log_sum).sum(1)) / (d * (degrees - 1).clamp_min(1))
     mean = s_sum / d.unsqueeze(1)
     js = torch.special.entr(mean).sum(1) + h_sum / d

@@ -31,11 +31,24 @@ _STEPS, _SPARE = 20, 8
 """Power steps of a subspace iteration, and its columns beyond those that are wanted."""
 
 
-def csr_tensor(row_starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """Return a torch CSR tensor, without torch's warning that the layout is in beta."""
+def _take_warnings() -> None:
+    """Let torch warn now, unheard, that CSR is in beta and that arrays may be read-only: it says either only once.
+
+    To filter each time would not be safe in threads.
+    """
+    frozen = np.zeros(1, dtype=np.int32)
+    frozen.flags.writeable = False
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sparse", UserWarning)
-        return torch.sparse_csr_tensor(row_starts, columns, values, size=shape)
+        warnings.simplefilter("ignore")
+        torch.sparse_csr_tensor(torch.zeros(2, dtype=torch.int32), torch.from_numpy(frozen)[:0], torch.zeros(0), (1, 1))
+
+
+_take_warnings()
+
+
+def csr_tensor(row_starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Return a torch CSR tensor; its parts are neither checked nor copied."""
+    return torch.sparse_csr_tensor(row_starts, columns, values, size=shape)
 
 
 def csr_indices(indices: NDArray[np.integer], largest: int) -> Tensor:

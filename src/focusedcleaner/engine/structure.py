@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import numpy as np
 import scipy.sparse as sp
 import torch
-from threadpoolctl import threadpool_limits
 from torch import Tensor
 
-from focusedcleaner.engine.sparse import csr_tensor, product_blocks, to_torch, unit_rows
-from focusedcleaner.graph import BoolArray, Graph, IntArray, pairs_of_keys, unique_keys
+from focusedcleaner.engine.blocks import EdgeWeights, FeatureBlock, RowBlock, feature_blocks, row_blocks
+from focusedcleaner.engine.parallel import joined, map_blocks, map_parts, summed
+from focusedcleaner.engine.sparse import csr_tensor, product_blocks, row_products, to_torch, unit_rows
+from focusedcleaner.graph import BoolArray, FloatArray, Graph, IntArray, pairs_of_keys, unique_keys
 
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Compute with one thread, so that results do not depend on the number of cores.
-
-    Blocked matrix products split their sums by thread; the last digits, and with them the order of two nearly equal
-    edges, would change.
-    """
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with threadpool_limits(1):
-            yield
-    finally:
-        torch.set_num_threads(before)
+COLUMNS = 16
+"""Columns of X that are dense at a time, in large graphs: no more memory than for so many classes."""
+NARROW = 512
+"""Attributes up to which dense columns are faster than sparse rows, in large graphs."""
+EDGES = 2**18
+"""Edges whose ends' attributes are multiplied at once."""
 
 
 class Pairs:
@@ -60,7 +51,7 @@ class Structure:
     """The edges of a graph, some of which may have been removed, as an operator on node matrices.
 
     Â = D^-½ (A + I) D^-½ with d = degree + 1. Removed edges stay in the pattern with weight 0, so edge numbers never
-    change.
+    change. Products are computed block by block (`parallel`).
 
     >>> structure = Structure(Graph(3, [[0, 1], [1, 2]]))
     >>> structure.neighbour_sum(torch.ones(3, 1, dtype=torch.float64)).ravel()
@@ -69,12 +60,13 @@ class Structure:
 
     def __init__(self, graph: Graph, *, dtype: torch.dtype = torch.float64) -> None:
         self.num_nodes, self.num_edges = graph.num_nodes, graph.num_edges
-        self.dtype = dtype
-        self.pairs = Pairs(graph.num_nodes, graph.edges.T, dtype=dtype)
-        self.ends = self.pairs.ends
+        self.dtype, self.rows = dtype, graph.rows
+        self.blocks = row_blocks(graph.rows)
+        self.ends = torch.from_numpy(graph.edges).T
         """2 × E: the smaller and the larger end of each edge."""
-        self.adjacency = self.pairs.matrix
         self.alive = torch.ones(self.num_edges, dtype=torch.bool)
+        self.present = EdgeWeights(torch.ones(self.num_edges, dtype=dtype))
+        """1 for every edge, 0 for removed ones."""
         self.degrees = torch.tensor(graph.degrees, dtype=dtype)
         self.touched = torch.zeros(self.num_nodes, 1, dtype=dtype)
         """N × 1: 1 at the ends of edges removed since the last call of `take_touched`."""
@@ -82,7 +74,7 @@ class Structure:
     def remove(self, edges: Tensor) -> None:
         """Remove edges by their numbers."""
         self.alive[edges] = False
-        self.adjacency.values()[self.pairs.place[:, edges].ravel()] = 0.0
+        self.present = EdgeWeights(self.alive.to(self.dtype))
         ends = self.ends[:, edges].ravel()
         self.degrees.index_add_(0, ends, -torch.ones_like(self.degrees[ends]))
         self.touched[ends] = 1.0
@@ -92,39 +84,49 @@ class Structure:
         """d^-½, N × 1."""
         return (self.degrees + 1).rsqrt().unsqueeze(1)
 
-    def neighbour_sum(self, matrix: Tensor) -> Tensor:
-        """Return A·M."""
-        return self.adjacency @ matrix
+    def neighbour_sum(self, matrix: Tensor, weights: EdgeWeights | None = None) -> Tensor:
+        """Return A·M, or the same with these weights instead of 1 for every edge that remains."""
+        return joined(map_blocks(_times, self.blocks, matrix, weights or self.present))
+
+    def average(self, matrix: Tensor, sizes: Tensor, weights: EdgeWeights) -> Tensor:
+        """Return D⁻¹(A + I)·M for a weighted A, where D is given by N × 1 ``sizes``."""
+        return joined(map_blocks(_average, self.blocks, matrix, sizes, weights))
 
     def propagate(self, matrix: Tensor) -> Tensor:
         """Return Â·M."""
-        scaled = self.scale * matrix
-        return self.scale * (self.adjacency @ scaled + scaled)
+        scale = self.scale
+        return joined(map_blocks(_propagate, self.blocks, scale * matrix, scale, self.present))
 
     def propagate_to(self, nodes: Tensor, matrix: Tensor) -> Tensor:
         """Return the rows of Â·M for ``nodes``."""
-        scaled = self.scale * matrix
-        starts, ends = self.adjacency.crow_indices()[nodes], self.adjacency.crow_indices()[nodes + 1]
-        counts = ends - starts
-        firsts = counts.cumsum(0) - counts
-        places = torch.arange(int(counts.sum())) + (starts - firsts).repeat_interleave(counts)
-        rows = csr_tensor(
-            torch.cat([firsts, counts.sum().view(1)]),
-            self.adjacency.col_indices()[places],
-            self.adjacency.values()[places],
-            (len(nodes), self.num_nodes),
-        )
-        return self.scale[nodes] * (rows @ scaled + scaled[nodes])
+        scale = self.scale
+        order = torch.argsort(nodes, stable=True)
+        cuts = torch.searchsorted(nodes[order], torch.tensor([block.start for block in self.blocks[1:]]))
+        parts = torch.tensor_split(nodes[order], cuts)
+        chosen = [(block, part) for block, part in zip(self.blocks, parts, strict=True) if len(part)]
+        rows = joined(map_blocks(_propagate_to, chosen, scale * matrix, scale, self.present))
+        return rows[torch.argsort(order)]
 
     def at_edges(self, left: Tensor, right: Tensor) -> Tensor:
         """Return left_u·right_v + left_v·right_u for every edge (u, v), E values; removed edges included."""
-        return self.pairs.dots(left, right)
+        return joined(map_blocks(_at_edges, self.blocks, left, right))
+
+    def edge_products(self, left: Tensor, right: Tensor) -> Tensor:
+        """Return left_u·right_v for every edge (u, v), u < v, E values."""
+        return joined(map_blocks(_edge_products, self.blocks, left, right))
 
     def at_nodes(self, values: Tensor) -> Tensor:
         """Sum E edge values over the remaining edges at each node, N values."""
-        remaining = torch.where(self.alive, values, 0.0)
-        total = torch.zeros(self.num_nodes, dtype=values.dtype)
-        return total.index_add_(0, self.ends[0], remaining).index_add_(0, self.ends[1], remaining)
+        remaining = EdgeWeights(torch.where(self.alive, values, 0.0))
+        return joined(map_blocks(_row_sums, self.blocks, remaining))
+
+    def times_ends(self, values: Tensor, factors: Tensor) -> Tensor:
+        """Multiply E edge values by the factors of both ends (N factors)."""
+        return joined(map_blocks(_times_ends, self.blocks, values, factors))
+
+    def plus_ends(self, values: Tensor, terms: Tensor) -> Tensor:
+        """Add the terms of both ends (N terms) to E edge values."""
+        return joined(map_blocks(_plus_ends, self.blocks, values, terms))
 
     def rows_of_two_hops(self, nodes: np.ndarray) -> sp.csr_array:
         """Return the rows of Â² for ``nodes``, n × N and sparse; a row does not depend on which others are computed."""
@@ -146,17 +148,60 @@ class Structure:
         return product_blocks(neighbours, neighbours, nodes)
 
     def _neighbours(self) -> sp.csr_array:
-        parts = self.adjacency.values(), self.adjacency.col_indices(), self.adjacency.crow_indices()
-        return sp.csr_array(tuple(part.numpy() for part in parts), shape=(self.num_nodes, self.num_nodes))
+        values = joined([block.values(self.present) for block in self.blocks]).numpy()
+        parts = values, self.rows.indices, self.rows.indptr
+        return sp.csr_array(parts, shape=(self.num_nodes, self.num_nodes))
 
     def take_touched(self) -> Tensor:
         """Mark the nodes whose row of Â² has changed since the last call, N booleans: those within two hops of a
         removed edge."""
         near = self.touched
         for _ in range(2):
-            near = near + self.adjacency @ near
+            near = near + self.neighbour_sum(near)
         self.touched = torch.zeros_like(self.touched)
         return near.squeeze(1) > 0
+
+
+def _times(block: RowBlock, matrix: Tensor, weights: EdgeWeights) -> Tensor:
+    return block.times(matrix, weights)
+
+
+def _average(block: RowBlock, matrix: Tensor, sizes: Tensor, weights: EdgeWeights) -> Tensor:
+    own = slice(block.start, block.stop)
+    return block.times(matrix, weights).add_(matrix[own]).div_(sizes[own])
+
+
+def _propagate(block: RowBlock, scaled: Tensor, scale: Tensor, present: EdgeWeights) -> Tensor:
+    own = slice(block.start, block.stop)
+    return block.times(scaled, present).add_(scaled[own]).mul_(scale[own])
+
+
+def _propagate_to(part: tuple[RowBlock, Tensor], scaled: Tensor, scale: Tensor, present: EdgeWeights) -> Tensor:
+    block, nodes = part
+    return scale[nodes] * (block.matrix_of(nodes, present) @ scaled + scaled[nodes])
+
+
+def _at_edges(block: RowBlock, left: Tensor, right: Tensor) -> Tensor:
+    own = slice(block.start, block.stop)
+    return block.edge_products(left[own], right) + block.edge_products(right[own], left)
+
+
+def _edge_products(block: RowBlock, left: Tensor, right: Tensor) -> Tensor:
+    return block.edge_products(left[block.start : block.stop], right)
+
+
+def _times_ends(block: RowBlock, values: Tensor, factors: Tensor) -> Tensor:
+    u, v = block.ends
+    return block.of_edges(values) * factors[u] * factors[v]
+
+
+def _plus_ends(block: RowBlock, values: Tensor, terms: Tensor) -> Tensor:
+    u, v = block.ends
+    return block.of_edges(values) + terms[u] + terms[v]
+
+
+def _row_sums(block: RowBlock, weights: EdgeWeights) -> Tensor:
+    return block.row_sums(weights)
 
 
 def _scaled(matrix: sp.csr_array, rows: np.ndarray | None, columns: np.ndarray) -> sp.csr_array:
@@ -226,20 +271,36 @@ class Attributes:
         mean_square = 1.0 if self.matrix is None else float(np.square(self.matrix.data).sum()) / graph.num_nodes
         self.mean_square = mean_square or 1.0
         """The mean of ‖x_i‖², the unit of penalties on W."""
-        if self.matrix is not None:
-            self._forward, self._backward = to_torch(self.matrix, dtype), to_torch(self.matrix.T.tocsr(), dtype)
+        self.blocks = [] if self.matrix is None else feature_blocks(self.matrix, dtype)
 
     def times(self, weights: Tensor) -> Tensor:
         """Return X·W, N × columns of W."""
-        return weights if self.matrix is None else self._forward @ weights
+        return weights if self.matrix is None else joined(map_blocks(_feature_times, self.blocks, weights))
 
     def transposed_times(self, values: Tensor) -> Tensor:
         """Return Xᵀ·G, F × columns of G."""
-        return values if self.matrix is None else self._backward @ values
+        if self.matrix is None:
+            return values
+        return summed(map_blocks(_feature_transposed_times, self.blocks, values))
 
     def dense(self) -> Tensor:
         """Return X as a dense tensor, N × F."""
         return self.times(torch.eye(self.num_columns, dtype=self.dtype))
+
+    def columns(self) -> Iterator[Tensor]:
+        """Yield X as dense tensors of a few columns each, N × `COLUMNS` at most."""
+        for columns in torch.eye(self.num_columns, dtype=self.dtype).split(COLUMNS, 1):
+            yield self.times(columns.contiguous())
+
+    def at_edges(self, structure: Structure) -> Tensor:
+        """Return x_u·x_v of every edge (u, v), E values; 0 without attributes."""
+        if self.matrix is None:
+            return torch.zeros(structure.num_edges, dtype=self.dtype)
+        if len(structure.blocks) > 1 and self.num_columns <= NARROW:
+            return summed([structure.edge_products(columns, columns) for columns in self.columns()])
+        edges = structure.rows.edges
+        parts = np.split(edges, range(EDGES, len(edges), EDGES))
+        return torch.from_numpy(np.concatenate(map_parts(_row_products, parts, self.matrix))).to(self.dtype)
 
     def two_hop_rows(self, structure: Structure, nodes: np.ndarray) -> Tensor:
         """Return the rows of Â²X for few ``nodes`` as a dense tensor, n × F.
@@ -257,3 +318,15 @@ class Attributes:
             one_hop = structure.rows_of_one_hop(np.arange(structure.num_nodes)) @ self.matrix
             product = structure.rows_of_one_hop(nodes) @ one_hop
         return torch.from_numpy(product.toarray()).to(self.dtype)
+
+
+def _row_products(pairs: IntArray, matrix: sp.csr_array) -> FloatArray:
+    return row_products(matrix, matrix, pairs)
+
+
+def _feature_times(block: FeatureBlock, weights: Tensor) -> Tensor:
+    return block.times(weights)
+
+
+def _feature_transposed_times(block: FeatureBlock, values: Tensor) -> Tensor:
+    return block.transposed_times(values[block.start : block.stop])

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from focusedcleaner.edge_features.class_regression import SINGLE_PRECISION_FROM
 from focusedcleaner.engine import one_thread
 from focusedcleaner.graph import UNKNOWN, BoolArray, Graph, IntArray
 from focusedcleaner.report.node_classes import has_clusters, node_classes, predicted_classes, visible_labels
 from focusedcleaner.runs import Run
-from focusedcleaner.sanitizers.focused import SINGLE_PRECISION_FROM
 from focusedcleaner.surrogate import Surrogate
 
 

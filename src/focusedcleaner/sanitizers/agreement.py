@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import ClassVar
 
-from focusedcleaner.edge_features.class_agreement import attribute_cosines, class_agreement
+from focusedcleaner.edge_features.class_agreement import class_agreement, edge_cosines
 from focusedcleaner.edge_features.class_regression import ClassRegression
 from focusedcleaner.graph import Graph
 from focusedcleaner.sanitizers.filters import EdgeScores, Filter
@@ -47,7 +47,6 @@ class Agreement(Filter):
     def score_edges(self, graph: Graph, seed: int) -> EdgeScores:
         settings = asdict(self)
         regression = ClassRegression(graph, settings.pop("inverse_decay"))
-        cosines = attribute_cosines(graph, graph.edges)
+        cosines = edge_cosines(regression)
         scores, same_class, classes = class_agreement(regression, cosines, **settings, seed=seed)
-        u, v = graph.edges.T
-        return EdgeScores(scores, {"class_agreement": same_class, "classes_u": classes[u], "classes_v": classes[v]})
+        return EdgeScores(scores, {"class_agreement": same_class}, {"classes": classes})

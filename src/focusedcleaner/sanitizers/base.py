@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from focusedcleaner.budget import DEFAULT, Budget, edges_allowed, is_auto
 from focusedcleaner.edge_features.class_agreement import attribute_cosines
-from focusedcleaner.engine import one_thread
+from focusedcleaner.engine import computing
+from focusedcleaner.engine.parallel import Executor
 from focusedcleaner.engine.sparse import row_products
 from focusedcleaner.errors import InputError, InputWarning, recorded_warnings
 from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs
@@ -113,6 +114,8 @@ class Sanitizer(Configurable, ABC):
         seed: int = 0,
         progress: Progress | bool | None = None,
         checkpoint: Path | None = None,
+        threads: int | None = None,
+        executor: Executor | None = None,
     ) -> Sanitation:
         """Clean a graph; the input is not changed.
 
@@ -125,6 +128,8 @@ class Sanitizer(Configurable, ABC):
             progress: True for a bar, or called with (done, total) or (done, total, stage) after every round; see
                 `Progress`.
             checkpoint: file in which iterative methods save their state; if it exists, they resume from it.
+            threads: number of threads; None takes every core. The result is the same for any number.
+            executor: computes the blocks of a large graph elsewhere, such as on a Ray cluster.
 
         Raises:
             InputError: the graph or the budget can't be used.
@@ -139,7 +144,7 @@ class Sanitizer(Configurable, ABC):
             for note in (*few, *attribute_notes(graph), *other_kind):
                 warnings.warn(note, InputWarning, stacklevel=2)
         start = time.perf_counter()
-        with recorded_warnings() as later, one_thread(), progress_reporter(progress, LOOKING) as report:
+        with recorded_warnings() as later, computing(threads, executor), progress_reporter(progress, LOOKING) as report:
             seen = graph.as_seen_by_defender()
             ordered = seen.in_canonical_order()
             found = self.select_edges(ordered, allowed, seed=seed, progress=report, checkpoint=checkpoint)

@@ -10,10 +10,10 @@ from typing import ClassVar
 import numpy as np
 
 from focusedcleaner.edge_features.class_agreement import attribute_cosines
-from focusedcleaner.edge_features.edge_selection import rank_by_score, without_isolating
+from focusedcleaner.edge_features.edge_selection import rank_by_score, removable_by_score
 from focusedcleaner.engine.sparse import row_products
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import FloatArray, Graph
+from focusedcleaner.graph import FloatArray, Graph, IntArray
 from focusedcleaner.registry import EdgeScorer
 from focusedcleaner.sanitizers.base import Columns, Progress, Sanitizer, Selection
 
@@ -26,6 +26,16 @@ class EdgeScores:
     """E values; the highest are removed first."""
     evidence: Columns = field(default_factory=dict)
     """One column per kind of evidence, one row per edge."""
+    at_ends: Columns = field(default_factory=dict)
+    """The same with a row per node: of a removed edge, NAME_u and NAME_v are those of its ends."""
+
+    def evidence_of(self, graph: Graph, edges: IntArray) -> Columns:
+        """The evidence against some edges, given by their numbers."""
+        u, v = graph.edges[edges].T
+        columns = {name: column[edges] for name, column in self.evidence.items()}
+        for name, column in self.at_ends.items():
+            columns |= {f"{name}_u": column[u], f"{name}_v": column[v]}
+        return columns
 
 
 class Filter(Sanitizer):
@@ -63,17 +73,17 @@ class Filter(Sanitizer):
         self, graph: Graph, budget: int | None, *, seed: int, progress: Progress | None, checkpoint: Path | None
     ) -> Selection:
         scored = self.score_edges(graph, seed)
-        order = rank_by_score(scored.scores, seed)
+        allowed = int(np.count_nonzero(scored.scores >= (-np.inf if self.min_score is None else self.min_score)))
+        size = allowed if budget is None else min(budget, allowed)
+        removed = removable_by_score(scored.scores, graph, size, seed)
         if self.min_score is not None:
-            order = order[scored.scores[order] >= self.min_score]
-        size = len(order) if budget is None else budget
-        removed = np.array(without_isolating(order, graph.edges, graph.degrees, size), dtype=np.int64)
+            removed = removed[scored.scores[removed] >= self.min_score]
         if progress is not None:
             progress(len(removed), len(removed))
         return Selection(
             removed,
             scored.scores[removed],
-            {name: column[removed] for name, column in scored.evidence.items()},
+            scored.evidence_of(graph, removed),
             {"round": np.array([1]), "removed": np.array([len(removed)])},
             edge_scores=scored.scores,
         )

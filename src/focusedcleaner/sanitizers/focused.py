@@ -12,15 +12,13 @@ from torch.nn.functional import one_hot
 
 from focusedcleaner.detectors import Detector, Victims, View, detector_of, reduced_attributes
 from focusedcleaner.detectors.base import with_prefix
-from focusedcleaner.edge_features.edge_selection import without_isolating
+from focusedcleaner.edge_features.class_regression import SINGLE_PRECISION_FROM
+from focusedcleaner.edge_features.edge_selection import SPARE, without_isolating
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.sanitizers.iterative import Cleaning, IterativeSanitizer, Journal, round_seed
 from focusedcleaner.settings import bounded
 from focusedcleaner.surrogate import Implicit, InnerTraining, Smoother, Surrogate
-
-SINGLE_PRECISION_FROM = 300_000
-"""Edges from which single precision is used: node matrices exceed the CPU caches, and memory bandwidth dominates."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ class SurrogateCleaning(Cleaning):
         super().__init__(cleaner, graph, budget, seed)
         self.surrogate = Surrogate(graph, inner=cleaner.inner, dtype=dtype)
         self.structure = self.surrogate.structure
-        self.reduced = reduced_attributes(graph, dtype=dtype)
+        self.reduced = reduced_attributes(graph, self.surrogate.attributes)
 
     def replay(self, journal: Journal) -> None:
         # Updating the features after each round, not once at the end, reproduces them to the last digit.
@@ -91,18 +89,26 @@ class SurrogateCleaning(Cleaning):
         """Return the input of a victim detector in this round."""
         return View(self.structure, logits, self.reduced, round_seed(self.seed, journal.rounds))
 
-    def remove_first(self, order: Tensor, size: int) -> list[int]:
-        """Remove the first ``size`` edges in this order whose removal isolates no node; return them."""
+    def remove_largest(self, gradient: Tensor, candidates: Tensor, size: int) -> list[int]:
+        """Remove the ``size`` candidates of largest gradient whose removal isolates no node; return them."""
         degrees = self.structure.degrees.long().numpy()
-        edges = without_isolating(order.numpy(), self.graph.edges, degrees, size)
+        values = gradient[candidates]
+        for most in (SPARE * size, len(candidates)):
+            best = candidates
+            if most < len(candidates):
+                best = candidates[values >= torch.topk(values, most, sorted=False).values.min()]
+            order = best[torch.sort(gradient[best], descending=True, stable=True).indices]
+            edges = without_isolating(order.numpy(), self.graph.edges, degrees, size)
+            if len(edges) == size or len(best) == len(candidates):
+                break
         if edges:
             self.structure.remove(torch.tensor(edges))
         return edges
 
-    def class_evidence(self, edges: list[int], probabilities: Tensor) -> dict[str, list[Any]]:
+    def class_evidence(self, edges: list[int], logits: Tensor) -> dict[str, list[Any]]:
         """Return the surrogate's class probabilities at both endpoints of each edge."""
         u, v = self.structure.ends[:, edges]
-        return {"classes_u": probabilities[u].tolist(), "classes_v": probabilities[v].tolist()}
+        return {"classes_u": logits[u].softmax(1).tolist(), "classes_v": logits[v].softmax(1).tolist()}
 
 
 class _Cleaning(SurrogateCleaning):
@@ -113,7 +119,7 @@ class _Cleaning(SurrogateCleaning):
         super().__init__(cleaner, graph, budget, seed, dtype)
         self.detector = detector_of(cleaner.detector)
         smooth = cleaner.eta > 0 and graph.features is not None
-        self.smoother = Smoother(graph, self.surrogate.attributes) if smooth else None
+        self.smoother = Smoother(self.structure, self.surrogate.attributes) if smooth else None
         self.loss = OuterLoss(graph)
         self.victims = graph.num_nodes
         """Number of victims in the last round."""
@@ -139,13 +145,13 @@ class _Cleaning(SurrogateCleaning):
         if self.smoother is not None:
             gradient = gradient + self.cleaner.eta * self.smoother.edges(self.structure)
             smoothness = float(self.smoother.value(self.structure))
-        edges = self.remove_first(self._candidates(gradient, victims), size)
+        edges = self.remove_largest(gradient, self._candidates(victims), size)
         u, v = self.structure.ends[:, edges]
         evidence = {
             "meta_gradient": gradient[edges].tolist(),
             "victim_score_u": victims.score[u].tolist(),
             "victim_score_v": victims.score[v].tolist(),
-            **self.class_evidence(edges, fitted.probabilities),
+            **self.class_evidence(edges, fitted.logits),
         }
         trace = {
             "validation_weight": weight,
@@ -166,12 +172,10 @@ class _Cleaning(SurrogateCleaning):
         fixed = self.cleaner.validation_weight
         return 1 - removed / self.budget if fixed is None else fixed
 
-    def _candidates(self, gradient: Tensor, victims: Victims) -> Tensor:
-        """Return the remaining edges that touch enough victims, largest gradient first."""
-        u, v = self.structure.ends
-        victim_ends = victims.mask[u].long() + victims.mask[v].long()
-        candidates = torch.nonzero((victim_ends >= self.cleaner.victim_ends) & self.structure.alive).squeeze(1)
-        return candidates[torch.sort(gradient[candidates], descending=True, stable=True).indices]
+    def _candidates(self, victims: Victims) -> Tensor:
+        """Return the remaining edges that touch enough victims."""
+        ends = self.structure.plus_ends(torch.zeros(self.structure.num_edges), victims.mask.float())
+        return torch.nonzero((ends >= self.cleaner.victim_ends) & self.structure.alive).squeeze(1)
 
 
 class OuterLoss:

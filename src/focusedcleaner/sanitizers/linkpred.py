@@ -56,10 +56,10 @@ class _LinkCleaning(SurrogateCleaning):
         remaining = self.structure.alive.nonzero().squeeze(1)
         probability = torch.full((self.graph.num_edges,), torch.nan, dtype=torch.float64)
         probability[remaining] = probabilities.double()
-        edges = self.remove_first(remaining[torch.sort(probability[remaining], stable=True).indices], size)
+        edges = self.remove_largest(-probability, remaining, size)
         evidence = {
             "link_probability": probability[edges].tolist(),
-            **self.class_evidence(edges, fitted.probabilities),
+            **self.class_evidence(edges, fitted.logits),
         }
         trace = {"mean_link_probability": float(probabilities.mean())}
         memory = {"inner": fitted.solution.coordinates, **{f"detector.{key}": part for key, part in weights.items()}}

@@ -18,6 +18,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from focusedcleaner.engine.parallel import PART, map_parts, summed
 from focusedcleaner.engine.structure import Attributes, Structure
 
 DENSE_LIMIT = 100_000_000
@@ -39,11 +40,18 @@ class PrimalFeatures:
 
     def logits(self, a: Tensor) -> Tensor:
         """Return (H·W)^T, C × n, for the weights with coordinates ``a``."""
-        return a @ self.rows.T
+        return torch.cat(map_parts(_logits, self.parts, a), 1) if len(self.parts) > 1 else a @ self.rows.T
 
     def transposed_times(self, errors: Tensor) -> Tensor:
         """Return the coordinates of H^T·E for errors E^T, C × n."""
-        return errors @ self.rows
+        if len(self.parts) == 1:
+            return errors @ self.rows
+        return summed(map_parts(_transposed_times, [*zip(errors.split(PART, 1), self.parts, strict=True)]))
+
+    @property
+    def parts(self) -> tuple[Tensor, ...]:
+        """H in parts of `PART` rows, whose products are computed in threads."""
+        return self.rows.split(PART)
 
     def dot(self, a: Tensor, b: Tensor, logits_of_b: Tensor) -> Tensor:
         """Return the inner product of two weight matrices given by their coordinates."""
@@ -51,8 +59,8 @@ class PrimalFeatures:
 
     def preconditioner(self, curvature: Tensor, damping: float) -> Preconditioner:
         """Return an approximate inverse of H^T·diag(curvature)·H + damping·I on coordinates, for n curvatures > 0."""
-        half = self.rows * curvature.sqrt().unsqueeze(1)
-        inverse = _inverse(half.T @ half, damping)
+        parts = [*zip(self.parts, curvature.split(PART), strict=True)]
+        inverse = _inverse(summed(map_parts(_weighted_square, parts)), damping)
 
         def solve(right: Tensor) -> tuple[Tensor, Tensor]:
             z = right @ inverse
@@ -145,10 +153,31 @@ class SparseFeatures(PrimalFeatures):
         return lambda right: (right, self.logits(right))
 
 
+def _logits(rows: Tensor, a: Tensor) -> Tensor:
+    return a @ rows.T
+
+
+def _transposed_times(part: tuple[Tensor, Tensor]) -> Tensor:
+    errors, rows = part
+    return errors @ rows
+
+
+def _weighted_square(part: tuple[Tensor, Tensor]) -> Tensor:
+    rows, curvature = part
+    half = rows * curvature.sqrt().unsqueeze(1)
+    return half.T @ half
+
+
 def _inverse(matrix: Tensor, damping: float) -> Tensor:
     """Return (matrix + damping·I)^-1 for a positive semidefinite matrix."""
     identity = torch.eye(len(matrix), dtype=matrix.dtype)
     return torch.cholesky_inverse(torch.linalg.cholesky(matrix + damping * identity))
+
+
+def two_hop_columns(structure: Structure, attributes: Attributes, nodes: Tensor) -> Tensor:
+    """Return the rows of Â²X for ``nodes`` as a dense tensor, n × F, a few columns after the other."""
+    parts = [structure.propagate_to(nodes, structure.propagate(columns)) for columns in attributes.columns()]
+    return torch.cat(parts, 1)
 
 
 class TrainingFeatures:
@@ -169,6 +198,8 @@ class TrainingFeatures:
         """Return H of the current structure. Updates H in place: earlier references see the change."""
         if self.form == "sparse":
             return SparseFeatures(self.structure, self.attributes, self.train)
+        if self.form == "primal" and len(self.structure.blocks) > 1:  # an edge or two change few rows, a round most
+            return PrimalFeatures(two_hop_columns(self.structure, self.attributes, self.train), self.attributes)
         changed = self.structure.take_touched()[self.train].nonzero().squeeze(1)
         if self._latest is None or 2 * len(changed) > len(self.train):
             rows = self._rows(self.train)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import scipy.sparse as sp
+import numpy as np
 import torch
 from torch import Tensor
 
-from focusedcleaner.engine.sparse import row_products
+from focusedcleaner.engine.parallel import PART, joined, map_parts
 from focusedcleaner.engine.structure import Attributes, Structure
-from focusedcleaner.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -31,12 +30,11 @@ class PairGradient:
     def edges(self) -> Tensor:
         """Return the gradient of every edge, E values; for a removed edge, that of putting it back."""
         scale = self.structure.scale.squeeze(1)
-        u, v = self.structure.ends
-        weighted = self.structure.at_edges(self.left, self.right) * scale[u] * scale[v]
+        weighted = self.structure.times_ends(self.structure.at_edges(self.left, self.right), scale)
         degrees = self.structure.degrees + 1
-        loops = (self.left * self.right).sum(1)
+        loops = joined(map_parts(_row_products, [*zip(self.left.split(PART), self.right.split(PART), strict=True)]))
         node = -(self.structure.at_nodes(weighted) + 2 * loops / degrees) / (2 * degrees)
-        return weighted + node[u] + node[v]
+        return self.structure.plus_ends(weighted, node)
 
     def factors(self) -> tuple[Tensor, Tensor]:
         """Return two N × (2r + 2) matrices with front_u·back_v the gradient of any pair u ≠ v.
@@ -49,6 +47,11 @@ class PairGradient:
         one = torch.ones_like(node)
         left, right = structure.scale * self.left, structure.scale * self.right
         return torch.cat([left, right, node, one], 1), torch.cat([right, left, one, node], 1)
+
+
+def _row_products(part: tuple[Tensor, Tensor]) -> Tensor:
+    left, right = part
+    return (left * right).sum(1)
 
 
 def two_hop_gradient(structure: Structure, factors: list[tuple[Tensor, Tensor]]) -> PairGradient:
@@ -70,14 +73,14 @@ class Smoother:
     The products x_u·x_v are constant and computed once.
     """
 
-    def __init__(self, graph: Graph, attributes: Attributes) -> None:
-        x = sp.csr_array((graph.num_nodes, 1)) if attributes.matrix is None else attributes.matrix
-        self.products = torch.from_numpy(row_products(x, x, graph.edges)).to(attributes.dtype)
-        self.squares = torch.from_numpy(x.multiply(x).sum(axis=1)).to(attributes.dtype)
+    def __init__(self, structure: Structure, attributes: Attributes) -> None:
+        self.products = attributes.at_edges(structure)
+        x = attributes.matrix
+        squares = np.zeros(structure.num_nodes) if x is None else np.asarray(x.multiply(x).sum(axis=1))
+        self.squares = torch.from_numpy(squares).to(attributes.dtype)
 
     def _weighted(self, structure: Structure) -> Tensor:
-        u, v = structure.ends
-        return self.products * (structure.degrees[u] * structure.degrees[v]).clamp_min(1).rsqrt()
+        return structure.times_ends(self.products, structure.degrees.clamp_min(1).rsqrt())
 
     def value(self, structure: Structure) -> Tensor:
         """Return Tr(X^T L X) of the current structure."""
@@ -88,5 +91,4 @@ class Smoother:
         """Return the gradient with respect to every edge, E values."""
         weighted = self._weighted(structure)
         node = structure.at_nodes(weighted) / structure.degrees.clamp_min(1)
-        u, v = structure.ends
-        return node[u] + node[v] - 2 * weighted
+        return structure.plus_ends(-2 * weighted, node)

@@ -1,0 +1,194 @@
+"""Blocks of a graph's rows, and what is computed in one of them: with one thread, whoever computes it.
+
+Everything here can be sent to another process. A block of a graph folder is sent as its place; the other process opens
+the folder itself.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from focusedcleaner.adjacency_rows import AdjacencyRows, block_starts, open_rows
+from focusedcleaner.engine.sparse import csr_tensor, to_torch
+
+_numbers = itertools.count()
+
+
+class EdgeWeights:
+    """One weight per edge, never changed, under a key by which blocks recognize it."""
+
+    def __init__(self, values: Tensor) -> None:
+        self.values = values
+        self.key = f"{os.getpid()}.{next(_numbers)}"
+
+
+class RowBlock:
+    """Some rows of an adjacency, and the edges whose smaller end is one of them.
+
+    Args:
+        start: the first row.
+        edges: E′ × 2, the block's edges.
+        first_edge: the number of the first of them.
+        indptr: n + 1 positions among the block's entries.
+        columns: the column of each entry.
+        entry_edges: the edge number of each entry.
+        num_nodes: N.
+        place: folder, checksum and block number, in a graph folder.
+
+    >>> block, = row_blocks(AdjacencyRows.of(3, np.array([[0, 1], [1, 2]])))
+    >>> block.times(torch.ones(3, 1), EdgeWeights(torch.tensor([1.0, 5.0]))).ravel()
+    tensor([1., 6., 5.])
+    """
+
+    def __init__(
+        self,
+        start: int,
+        edges: NDArray[np.int64],
+        first_edge: int,
+        indptr: NDArray[np.integer],
+        columns: NDArray[np.integer],
+        entry_edges: NDArray[np.integer],
+        num_nodes: int,
+        place: tuple[str, str | None, int] | None = None,
+    ) -> None:
+        self.start, self.stop, self.num_nodes = start, start + len(indptr) - 1, num_nodes
+        self.edges, self.first_edge, self.place = edges, first_edge, place
+        self._parts = start, edges, first_edge, indptr, columns, entry_edges, num_nodes
+        self._indptr, self._columns, self._entry_edges = indptr, columns, entry_edges
+        self._values: dict[str, Tensor] = {}
+
+    def __reduce__(self) -> Any:
+        return (RowBlock, self._parts) if self.place is None else (_reopened, self.place)
+
+    @cached_property
+    def crow(self) -> Tensor:
+        """Where each row starts among the block's entries."""
+        return torch.from_numpy(self._indptr.astype(np.int32))
+
+    @property
+    def columns(self) -> Tensor:
+        """The column of each entry."""
+        return torch.from_numpy(self._columns)
+
+    @property
+    def entry_edges(self) -> Tensor:
+        """The edge of each entry."""
+        return torch.from_numpy(self._entry_edges)
+
+    def values(self, weights: EdgeWeights) -> Tensor:
+        """The weight of each entry's edge. The last two are kept: most products are with the same weights."""
+        known = self._values.get(weights.key)
+        if known is None:
+            known = weights.values.index_select(0, self.entry_edges)
+            self._values = dict([*self._values.items(), (weights.key, known)][-2:])
+        return known
+
+    def matrix(self, weights: EdgeWeights) -> Tensor:
+        """The rows as a CSR matrix, n × N."""
+        return csr_tensor(self.crow, self.columns, self.values(weights), (self.stop - self.start, self.num_nodes))
+
+    def times(self, matrix: Tensor, weights: EdgeWeights) -> Tensor:
+        """The rows times a matrix with N rows, n × columns."""
+        return self.matrix(weights) @ matrix
+
+    @property
+    def ends(self) -> tuple[Tensor, Tensor]:
+        """The smaller and the larger ends of the block's edges."""
+        return torch.from_numpy(self.edges[:, 0]), torch.from_numpy(self.edges[:, 1])
+
+    def of_edges(self, values: Tensor) -> Tensor:
+        """The values of the block's edges, of E values."""
+        return values[self.first_edge : self.first_edge + len(self.edges)]
+
+    def row_sums(self, weights: EdgeWeights) -> Tensor:
+        """The sum of the weights in each row, n values."""
+        return self.times(torch.ones(self.num_nodes, 1, dtype=weights.values.dtype), weights).squeeze(1)
+
+    def matrix_of(self, nodes: Tensor, weights: EdgeWeights) -> Tensor:
+        """Some of the block's rows, given by their numbers in the whole, as a CSR matrix."""
+        starts, ends = self.crow[nodes - self.start], self.crow[nodes - self.start + 1]
+        counts = ends - starts
+        firsts = counts.cumsum(0, dtype=torch.int32) - counts
+        places = torch.arange(int(counts.sum())) + (starts - firsts).repeat_interleave(counts)
+        crow = torch.cat([firsts, counts.sum(dtype=torch.int32).view(1)])
+        return csr_tensor(crow, self.columns[places], self.values(weights)[places], (len(nodes), self.num_nodes))
+
+    @cached_property
+    def _upper_crow(self) -> Tensor:
+        """Where each row starts among the block's edges."""
+        counts = np.bincount(self.edges[:, 0] - self.start, minlength=self.stop - self.start)
+        return torch.from_numpy(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32))
+
+    def edge_products(self, left: Tensor, right: Tensor) -> Tensor:
+        """left_u·right_v of the block's edges (u, v), u < v; left has the block's rows only."""
+        larger = torch.from_numpy(self.edges[:, 1].astype(np.int32))
+        ones = torch.ones(len(larger), dtype=left.dtype)
+        pattern = csr_tensor(self._upper_crow, larger, ones, (self.stop - self.start, self.num_nodes))
+        return torch.sparse.sampled_addmm(pattern, left, right.T, beta=0.0).values()
+
+
+def row_blocks(rows: AdjacencyRows) -> list[RowBlock]:
+    """All blocks of an adjacency."""
+    return [_row_block(rows, number) for number in range(len(rows.starts) - 1)]
+
+
+def _row_block(rows: AdjacencyRows, number: int) -> RowBlock:
+    start, stop = map(int, rows.starts[number : number + 2])
+    first, last = int(rows.indptr[start]), int(rows.indptr[stop])
+    first_edge, last_edge = np.searchsorted(rows.edges[:, 0], [start, stop]).tolist()
+    return RowBlock(
+        start,
+        rows.edges[first_edge:last_edge],
+        first_edge,
+        rows.indptr[start : stop + 1] - first,
+        rows.indices[first:last],
+        rows.entry_edges[first:last],
+        rows.num_nodes,
+        None if rows.folder is None else (rows.folder, rows.checksum, number),
+    )
+
+
+@lru_cache(maxsize=100_000)
+def _reopened(folder: str, checksum: str | None, number: int) -> RowBlock:
+    return _row_block(open_rows(folder, checksum), number)
+
+
+class FeatureBlock:
+    """Some rows of a sparse node matrix X."""
+
+    def __init__(self, start: int, rows: sp.csr_array, dtype: torch.dtype) -> None:
+        self.start, self.stop, self.rows, self.dtype = start, start + rows.shape[0], rows, dtype
+
+    def __reduce__(self) -> Any:
+        return FeatureBlock, (self.start, self.rows, self.dtype)  # without what was cached
+
+    @cached_property
+    def _forward(self) -> Tensor:
+        return to_torch(self.rows, self.dtype)
+
+    @cached_property
+    def _backward(self) -> Tensor:
+        return to_torch(sp.csr_array(self.rows.T), self.dtype)
+
+    def times(self, weights: Tensor) -> Tensor:
+        """X·W of the block's rows."""
+        return self._forward @ weights
+
+    def transposed_times(self, values: Tensor) -> Tensor:
+        """The block's part of Xᵀ·G, for its rows of G."""
+        return self._backward @ values
+
+
+def feature_blocks(matrix: sp.csr_array, dtype: torch.dtype) -> list[FeatureBlock]:
+    """All blocks of a node matrix, by its own entries."""
+    starts = block_starts(matrix.indptr).tolist()
+    return [FeatureBlock(start, matrix[start:stop], dtype) for start, stop in itertools.pairwise(starts)]
