@@ -250,7 +250,7 @@ class PlantedEdgeEM:
         unseen = self.held_out[self.graph.edge_numbers(rest.edges)]
         alarms = 0.0
         if self.tests_null and number >= self.rounds - AVERAGED_ROUNDS and unseen.any():
-            calm, _ = classifier.posterior(self.rehearsal_extractor.extract(rest).table[unseen])
+            calm, _ = classifier.posterior(self.rehearsal_extractor.extract(rest, np.flatnonzero(unseen)).table)
             alarms = float(calm[:, self.purposeful].sum() * rest.num_edges / unseen.sum())
         return Posterior(1 - classes[:, 0], priors, float(classes[:, self.purposeful].sum()), alarms)
 
@@ -295,7 +295,7 @@ class PlantedEdgeEM:
             usable = usable[~self.held_out[self.graph.edge_numbers(poisoned.edges[usable])]]
             sample = rng.choice(usable, min(int(GENUINE_SHARE * len(usable)), MAX_GENUINE), replace=False)
             rows = np.sort(np.concatenate([sample, np.flatnonzero(~genuine)]))
-            tables.append(self.rehearsal_extractor.extract(poisoned).table[rows])
+            tables.append(self.rehearsal_extractor.extract(poisoned, rows).table)
             classes.append(np.where(genuine[rows], 0, number))
         return np.concatenate(tables), np.concatenate(classes)
 
