@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from focusedcleaner.edge_features.class_agreement import class_agreement
-from focusedcleaner.edge_features.class_regression import NARROW, ClassRegression, with_known_labels
+from focusedcleaner.edge_features.class_regression import ClassRegression, surrogate_form, with_known_labels
 from focusedcleaner.edge_features.divergences import divergences
 from focusedcleaner.edge_features.pair_features import clamped_log, labelled_nodes, min_and_max, row_dot
 from focusedcleaner.engine import Attributes, Structure
@@ -167,8 +167,7 @@ class EdgeFeatureExtractor:
 
     def _surrogate(self, graph: Graph, structure: Structure) -> Surrogate:
         attributes = self.operators[0]
-        narrow = attributes.num_columns <= NARROW * self.num_classes
-        form = "primal" if len(structure.blocks) > 1 and narrow else "sparse"
+        form = surrogate_form(structure, attributes, self.num_classes)
         return Surrogate(graph, inner=INNER, form=form, structure=structure, attributes=attributes, dtype=DTYPE)
 
 
