@@ -158,13 +158,6 @@ def test_scores_are_refused_before_any_work() -> None:
         fc.sanitize(None, "self-attack", 5, soft=True)
 
 
-def test_auto_may_choose_a_method_without_scores(graph: fc.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("focusedcleaner.sanitizers.MOST_EDGES", 100)
-    for asked in ({"scores": True}, {"soft": True}):
-        with pytest.raises(fc.InputError, match="cld "):
-            fc.sanitize(graph, **asked)  # type: ignore[arg-type]
-
-
 @pytest.mark.usefixtures("judge")
 @pytest.mark.parametrize("kind", KINDS)
 def test_soft_weights_in_every_kind(graph: fc.Graph, kind: str) -> None:
@@ -248,14 +241,6 @@ def test_check_of_users_and_items(graph: fc.Graph) -> None:
     found = fc.check(users_and_items)
     assert (found.bipartite, found.sides) == (True, (20, 40))
     assert "20 nodes on one side, 40 on the other" in str(found)
-
-
-def test_check_of_a_graph_beyond_the_default_method(graph: fc.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("focusedcleaner.sanitizers.MOST_EDGES", 100)
-    found = fc.check(graph)
-    assert (found.method, found.chooses_budget) == ("cld", False)
-    assert "self-attack would take too long" in found.method_reason
-    assert "without budget  no edge is removed" in str(found)
 
 
 # Methods of one's own ------------------------------------------------------------------------------------------------

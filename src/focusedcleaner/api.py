@@ -45,7 +45,7 @@ def sanitize(
             `focusedcleaner.io.convert.from_scipy` takes them, or a `Graph`. It is not changed. Without a split, all
             known labels are used for training and validation; of masks that are partly missing, the rest is drawn.
         method: a sanitizer's name; "auto" takes self-attack or, for a bipartite graph, dense-blocks, as on the command
-            line. Beyond 200,000 edges it only ranks.
+            line.
         budget: how many edges may be removed: 500, 0.1, "10%", or "auto" for a method that can choose. None is "auto"
             where the method can choose and 10 % where it can't. A budget is not a finding: as many edges go from a
             clean graph.

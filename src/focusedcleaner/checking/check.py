@@ -34,7 +34,6 @@ from focusedcleaner.graph import PARTS, Graph, Split
 from focusedcleaner.io.convert import as_graph
 from focusedcleaner.sanitizers import AUTO, SANITIZERS, Sanitizer, sanitizer, sanitizer_for
 from focusedcleaner.sanitizers.checks import check_sanitizable, unsuitable
-from focusedcleaner.sanitizers.ranking import RankingOnly
 
 DEFAULT = "self-attack"
 COMPARED = ("agreement", "cld")
@@ -166,7 +165,7 @@ def check_graph(graph: Graph, *, method: Sanitizer | None = None, read: Sequence
     chosen, obstacle = _chosen(drawn, method)
     name = None if chosen is None else chosen.name
     cost = None if chosen is None else forecast(chosen, size, all_labels=known == "all" and graph.split is None)
-    ranks = chosen is not None and (isinstance(chosen, RankingOnly) or not chosen.chooses_budget)
+    ranks = chosen is not None and not chosen.chooses_budget
     unfit = unsuitable(drawn) if name == DEFAULT else ""
     counts = edge_counts(graph)
     return Check(
@@ -221,13 +220,11 @@ def _reason(chosen: Sanitizer, known: Coverage, *, by_hand: bool, split: bool) -
     """Say why this method was chosen."""
     if by_hand:
         return "as asked"
-    if isinstance(chosen, RankingOnly):
-        return chosen.reason
     if chosen.name == "dense-blocks":
         return "the graph is bipartite; it looks for groups of accounts that share too many items, and needs no labels"
     if chosen.name != DEFAULT:
         return SANITIZERS[chosen.name].summary
-    learns = "the default for a graph of this size; it plants edges itself and learns to recognize them"
+    learns = "the default; it plants edges itself and learns to recognize them"
     stand_ins = {
         "all": "" if split else "; all labels are used, and clusters beside them",
         "none": "; no label is known, so clusters that it finds stand in for classes",
