@@ -152,13 +152,8 @@ def _write_all(file: int, content: bytes | memoryview) -> None:
         rest = rest[os.write(file, rest) :]
 
 
-@contextmanager
-def opened_writer(path: Path, source: Mapping[str, Any], *, resume: bool = False) -> Iterator[FolderWriter]:
-    """Check and lock the place of a graph folder; an earlier try is taken over if ``resume``.
-
-    Raises:
-        InputError: the folder exists, or another process is writing it, or it can't be written.
-    """
+def check_free(path: Path) -> None:
+    """Refuse a place where no graph folder can be written."""
     with prefix_errors(path):
         if path.exists():
             raise InputError("exists already: choose another folder for the graph")
@@ -166,11 +161,20 @@ def opened_writer(path: Path, source: Mapping[str, Any], *, resume: bool = False
             raise InputError(f"there is no folder {path.parent}")
         if not os.access(path.parent, os.W_OK | os.X_OK):
             raise InputError(f"can't be written: {path.parent} is not writable")
+
+
+@contextmanager
+def opened_writer(path: Path, source: Mapping[str, Any], *, resume: bool = False) -> Iterator[FolderWriter]:
+    """Check and lock the place of a graph folder; an earlier try is taken over if ``resume``.
+
+    Raises:
+        InputError: the folder exists, or another process is writing it, or it can't be written.
+    """
+    check_free(path)
     with lock_file(path):
+        check_free(path)  # another process may have written it meanwhile
         writer = FolderWriter(path, source)
         with prefix_errors(path):
-            if path.exists():
-                raise InputError("exists already: choose another folder for the graph")
             writer.begin(resume=resume)
         try:
             yield writer
