@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from focusedcleaner.attacks import GRBCD, PRBCD, Attack, rbcd, rbcd_victim
+from focusedcleaner.attacks import GRBCD, PRBCD, Attack, rbcd_victim
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split

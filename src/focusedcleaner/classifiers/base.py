@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,6 +23,11 @@ from focusedcleaner.io.convert import as_graph
 from focusedcleaner.node_order import NodeOrder
 from focusedcleaner.settings import Configurable, bounded
 
+ALL_PAIRS = 30_000
+"""Nodes up to which a classifier can compare all pairs of them."""
+SINGLE = 4
+"""Bytes of a number in single precision."""
+
 
 class Classifier(Configurable, ABC):
     """Learns the classes of nodes from the training nodes of a graph.
@@ -36,8 +42,13 @@ class Classifier(Configurable, ABC):
         graph = as_graph(graph)
         if graph.labels is None or graph.split is None or not len(graph.split.train):
             raise InputError("a classifier needs a graph with labels and training nodes")
+        self.check_size(graph)
         self._train(graph.without_test_labels(), seed)
         return self
+
+    def check_size(self, graph: Graph) -> None:
+        """Refuse a graph that is too large for this classifier; by default none is."""
+        del graph
 
     @abstractmethod
     def _train(self, graph: Graph, seed: int) -> None:
@@ -83,6 +94,22 @@ class NetworkClassifier(Classifier):
     """The order of the fitted graph's nodes in which the network was trained."""
 
     network: ClassVar[type[Network]]
+    compares_pairs: ClassVar[bool] = False
+    """Whether the work grows with the square of the number of nodes."""
+
+    def bytes_held(self, graph: Graph) -> float:
+        """Bytes that a training holds at a time, about, beside the graph; 0 where they are few for any graph."""
+        del graph
+        return 0.0
+
+    def check_size(self, graph: Graph) -> None:
+        if self.compares_pairs and graph.num_nodes > ALL_PAIRS:
+            limit = f"compares all pairs of nodes and takes at most {ALL_PAIRS:,} nodes"
+            raise InputError(f"{self.name} {limit}, not {graph.num_nodes:,}: use gcn or sgc")
+        needed, there = self.bytes_held(graph) / 1e9, machine_memory() / 1e9
+        if needed > there:
+            need = f"about {needed:,.0f} GB of memory for this graph, and this machine has {there:,.0f}"
+            raise InputError(f"{self.name} needs {need}: use gcn or sgc")
 
     def settings(self) -> dict[str, Any]:
         values = super().settings()
@@ -205,6 +232,13 @@ class TwoLayers(Network):
     def perceptron(self, x: Operator) -> Tensor:
         """Return the logits without neighbours: G₁ = G₂ = I."""
         return TwoLayers.forward(self, x, lambda values: values)
+
+
+def machine_memory() -> int:
+    """The bytes of memory of this machine; 16 GB where the system doesn't tell."""
+    if not hasattr(os, "sysconf"):
+        return 16 * 10**9
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 class BestState:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 
 from focusedcleaner.classifiers.base import Affine, BestState, Network, known_nodes
 from focusedcleaner.classifiers.large import LARGE, LargeGraphClassifier, Product
@@ -74,7 +75,7 @@ class SGC(LargeGraphClassifier):
         best = BestState(network, self.patience)
         for _ in range(self.epochs):
             optimizer.zero_grad()
-            (torch.nn.functional.cross_entropy(network.layer(of_train), labels[train])).backward()
+            cross_entropy(network.layer(of_train), labels[train]).backward()
             optimizer.step()
             with torch.no_grad():
                 if len(val) and best.is_settled(network.layer(of_val), labels[val]):
