@@ -276,12 +276,12 @@ def _show(run: Run, clean: Graph | None) -> None:
     console.print_pointers(
         "Results",
         (str(run.path / runs.REPORT), "the report: open it in a browser"),
-        (str(run.path / runs.REMOVED), "every removed edge, with its evidence"),
+        *([(str(run.path / runs.REMOVED), "every removed edge, with its evidence")] if len(run.removed) else []),
         *([(str(run.path / runs.ADDED), "every added edge")] if len(run.added) else []),
         *([(str(run.path / runs.SUSPECTS), "suspicious edges that were not removed")] if len(run.suspects) else []),
         *([(str(run.path / runs.SCORES), "the score of every edge")] if (run.path / runs.SCORES).exists() else []),
-        (str(_cleaned(run)), "the cleaned graph"),
-        (f"focusedcleaner review {path}", "judge the edges one by one"),
+        (str(_cleaned(run)), "the cleaned graph" if len(run.removed) + len(run.added) else "the graph, as it was"),
+        *([(f"focusedcleaner review {path}", "judge the edges one by one")] if len(listed.removed) else []),
         *([] if clean is not None else [compare]),
         *([] if len(run.removed) or run.verdict.status == "no sign" else [ANYWAY]),
     )
