@@ -41,7 +41,15 @@ SYNTHETIC = (
 LARGE = ("wild/amazon_photo",)
 RANKED = ("cora", "polblogs", "wild/actor", "nodes=4000 degree=10 classes=40 attributes=128", "wild/minesweeper")
 RANKING = ("agreement", "cld")
-BIPARTITE = ("texas", "actor", "cora", "citeseer", "dblp", "reviews", *(f"power law {e:,}" for e in (10**4, 10**5, 10**6)))
+BIPARTITE = (
+    "texas",
+    "actor",
+    "cora",
+    "citeseer",
+    "dblp",
+    "reviews",
+    *(f"power law {e:,}" for e in (10**4, 10**5, 10**6)),
+)
 """Accounts and items of `benchmarks.fraud`."""
 CELLS = (
     *(("self-attack", data) for data in (*REAL, *SYNTHETIC)),

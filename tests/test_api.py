@@ -242,7 +242,9 @@ def test_check_of_a_heterophilous_graph_without_a_split() -> None:
     assert any(warning.startswith("only 0.0 % of the edges join nodes of one class") for warning in found.warnings)
     assert "class 0 links mostly to class 1 (100.0 %)" in str(found)
     assert found.split is None
-    assert "8 labelled nodes are too few to use: at least 20 are needed, so clusters stand for classes" in found.warnings
+    assert (
+        "8 labelled nodes are too few to use: at least 20 are needed, so clusters stand for classes" in found.warnings
+    )
     assert found.drawn_split is None
     assert "too few labels are known, so clusters that it finds stand in for classes" in found.method_reason
 
