@@ -27,7 +27,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from focusedcleaner.adjacency_rows import ARRAYS, AdjacencyRows, StoredNames, open_rows
-from focusedcleaner.attribute_matrix import AttributeMatrix
+from focusedcleaner.attribute_matrix import AttributeMatrix, StoredAttributes, open_attributes
 from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.graph import PARTS, Graph, Split
 from focusedcleaner.io import node_text
@@ -39,7 +39,6 @@ FORMAT, VERSION = "focusedcleaner graph folder", 1
 BLOCK = 64 * 2**20
 """Bytes of a file that have a checksum of their own."""
 IDS, TEXT_IDS = "ids.npy", "ids.parquet"
-_X = ("x_indptr", "x_indices", "x_data")
 _KINDS: dict[str, tuple[str, int]] = {
     "edges": ("int64", 2),
     "indptr": ("int64", 1),
@@ -228,7 +227,7 @@ def open_folder(path: Path, *, verify: bool = False) -> Graph:
         return Graph(
             index["num_nodes"],
             rows.edges,
-            attributes=_attributes(index, arrays),
+            attributes=_attributes(str(path.resolve()), index, arrays),
             labels=arrays.get("labels"),
             split=Split(*(arrays[part] for part in PARTS)) if "train" in arrays else None,
             names=_names(path, arrays, index),
@@ -309,13 +308,10 @@ def _mapped(path: Path, name: str) -> NDArray[Any]:
     return array
 
 
-def _attributes(index: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> AttributeMatrix | None:
+def _attributes(folder: str, index: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> AttributeMatrix | None:
     if "x_data" not in arrays:
         return None
-    indptr, indices, data = (arrays[name] for name in _X)
-    matrix = AttributeMatrix((data, indices, indptr), shape=(index["num_nodes"], index["num_attributes"]))
-    matrix.__dict__["features"] = matrix  # they were scaled when they were written
-    return matrix
+    return open_attributes(StoredAttributes(folder, index["checksum"], index["num_attributes"]))
 
 
 def _names(path: Path, arrays: Mapping[str, NDArray[Any]], index: Mapping[str, Any]) -> StoredNames | None:
