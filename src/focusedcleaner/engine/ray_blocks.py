@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 import warnings
 import weakref
 from collections import deque
@@ -106,14 +107,17 @@ class RayWorkers:
         self._weights: weakref.WeakKeyDictionary[EdgeWeights, Any] = weakref.WeakKeyDictionary()
         self._class = ray.remote(BlockWorker)
         actors = [self._actor(cores=1) for _ in range(count)]
-        self._check_started(actors)
+        try:
+            self._check_started(actors)
+        except ray.exceptions.RayError as error:
+            raise _not_started(error) from None
         self._workers = [_Worker(slot, actor) for slot, actor in enumerate(actors)]
 
     def map(self, kernel: Callable[..., R], blocks: Sequence[Any], *shared: Any) -> list[R]:
         """Return kernel(block, *shared) of every block or task, in their order; one block alone is computed here."""
         if not blocks or (len(blocks) == 1 and _block_of(blocks[0]) is not None):
             return [kernel(block, *shared) for block in blocks]
-        self._lifelines.check(every=_TICK)
+        self._lifelines.check()
         packed = pack((kernel, shared))
         references = [self._reference(packed, number) for number in range(len(packed.arrays))]
         data = self._ray.put(packed.data) if len(packed.data) >= LARGE else packed.data
@@ -164,7 +168,7 @@ class RayWorkers:
                 self._lifelines.check()
             for reference in ready:
                 worker, job = running.pop(reference)
-                if not self._collect(reference, job, call):
+                if not self._collect(reference, worker, job, call):
                     self._replace(worker, job)
                     waiting.appendleft(job)
 
@@ -202,19 +206,17 @@ class RayWorkers:
             weakref.finalize(block, self._released.add, key)
         return key
 
-    def _collect(self, reference: Any, job: _Job, call: _Call) -> bool:
-        """Take the results of a job; False if its worker was lost."""
-        errors = self._ray.exceptions
+    def _collect(self, reference: Any, worker: _Worker, job: _Job, call: _Call) -> bool:
+        """Take the results of a job; False if its worker was lost. An error of the kernel is raised here."""
         try:
             data, arrays = self._ray.get(reference)
-        except errors.RayTaskError as error:
-            if not isinstance(error.cause, errors.RayError):
-                raise error.cause from None
-            return False
-        except errors.RayError:
+        except self._ray.exceptions.RayError:
             return False
         # The object store's memory is read-only, and a caller may go on computing in place.
-        results = unpack(data, [array.copy() for array in arrays])
+        results, error = unpack(data, [array.copy() for array in arrays])
+        if error is not None:
+            worker.held = set()  # it may not have got as far as to hold the new blocks
+            raise error
         for number, result in zip(job.numbers, results, strict=True):
             call.results[number] = result
         return True
@@ -228,8 +230,16 @@ class RayWorkers:
                 f"a Ray worker was lost {job.losses} times at the same blocks: it may have too little memory"
             )
         self._ray.kill(worker.actor)  # it may be unreachable, but alive
-        worker.actor, worker.held = self._actor(cores=0), set()
-        self._check_started([worker.actor])
+        end = time.monotonic() + START_SECONDS
+        while True:
+            worker.actor, worker.held = self._actor(cores=0), set()
+            try:
+                return self._check_started([worker.actor])
+            except self._ray.exceptions.RayError as error:  # such as on a node whose end is not yet known
+                self._lifelines.check()
+                if time.monotonic() > end:
+                    raise _not_started(error) from None
+                time.sleep(_TICK)
 
     def _actor(self, cores: int) -> Any:
         options = {"num_cpus": cores, "max_restarts": 0, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
@@ -245,11 +255,7 @@ class RayWorkers:
                 "may be busy; ask for fewer workers"
             )
         for reference in ready:
-            try:
-                about = self._ray.get(reference)
-            except self._ray.exceptions.RayError as error:
-                raise InputError(f"a Ray worker could not start: {_last_line(error)}") from None
-            _check_same(about)
+            _check_same(self._ray.get(reference))
 
 
 def _check_same(about: dict[str, Any]) -> None:
@@ -278,5 +284,5 @@ def _folder_of(block: Block) -> tuple[str, str | None] | None:
     return block.place if isinstance(block, RowBlock) else (block.place[0].folder, block.place[0].checksum)
 
 
-def _last_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[-1].strip()[:200]
+def _not_started(error: Exception) -> InputError:
+    return InputError(f"a Ray worker could not start: {str(error).strip().splitlines()[-1].strip()[:200]}")

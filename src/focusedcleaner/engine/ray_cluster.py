@@ -72,46 +72,72 @@ def ray_cluster(address: str | None, workers: int | None) -> Iterator[tuple[Any,
     """
     joined = "ray" in sys.modules and sys.modules["ray"].is_initialized()
     ray = sys.modules["ray"] if joined else connect_ray(address, workers)
+    lifelines = Lifelines(ray)
     try:
         with _no_messages():
-            yield ray, Lifelines(ray)
+            yield ray, lifelines
     finally:
+        lifelines.close()
         if not joined:
             ray.shutdown()
 
 
 class Lifelines:
-    """The two servers that this process can't do without: the cluster's head and the node that it is on.
+    """Connections to the two servers that this process can't do without: the cluster's head and its own node's.
 
-    Without either, Ray ends the process at the next call, with nothing said: they are asked first.
+    Without the latter, Ray ends the process at the next call, with nothing said: `check` comes first.
     """
 
     def __init__(self, ray: Any) -> None:
         context = ray.get_runtime_context()
         self.address = context.gcs_address
         node = next(node for node in ray.nodes() if node["NodeID"] == context.get_node_id())
-        host, port = node["NodeManagerAddress"], node["NodeManagerPort"]
-        self._servers = [_host_and_port(self.address), (host, int(port))]
-        self._checked = time.monotonic()
+        self._head = _Line(*_host_and_port(self.address))
+        self._node = _Line(node["NodeManagerAddress"], int(node["NodeManagerPort"]))
 
-    def check(self, every: float = 0.0) -> None:
-        """Raise an `InputError` if the cluster is gone; not more often than every so many seconds."""
-        if time.monotonic() - self._checked < every:
-            return
+    def check(self) -> None:
+        """Raise an `InputError` if the cluster is gone: this machine's node, or the head for `LOST_SECONDS`."""
         end = time.monotonic() + LOST_SECONDS
-        while not all(_answers(*server) for server in self._servers):
-            if time.monotonic() > end:
+        while not self._node.holds() or not self._head.holds():
+            if time.monotonic() > end or not self._node.holds():
                 raise InputError(f"the Ray cluster at {self.address} is gone: nothing answers there any more")
             time.sleep(0.5)
-        self._checked = time.monotonic()
+
+    def close(self) -> None:
+        """End the connections."""
+        self._head.close()
+        self._node.close()
 
 
-def _answers(host: str, port: int) -> bool:
-    try:
-        socket.create_connection((host, port), timeout=CONNECT_SECONDS).close()
-    except OSError:
-        return False
-    return True
+class _Line:
+    """A connection to a server, open as long as the server lives; a look at it takes a microsecond."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._server = host, port
+        self._socket: socket.socket | None = None
+
+    def holds(self) -> bool:
+        """Whether the server lives; it is asked again where it has ended the connection."""
+        if self._socket is not None:
+            try:
+                if self._socket.recv(4096):
+                    return True
+            except BlockingIOError:
+                return True
+            except OSError:
+                pass
+            self.close()
+        try:
+            self._socket = socket.create_connection(self._server, timeout=CONNECT_SECONDS)
+        except OSError:
+            return False
+        self._socket.setblocking(False)
+        return True
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
 
 
 def check_reachable(address: str) -> None:

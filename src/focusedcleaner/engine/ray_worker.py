@@ -71,14 +71,17 @@ class BlockWorker:
             arrays: the large arrays of ``shared``, then those of ``items``.
 
         Returns:
-            The packed results, and their large arrays.
+            The packed results and None, or None and the error; and the large arrays of the results.
         """
-        self._hold(new, places)
-        for key in dropped:
-            self._blocks.pop(key, None)
-        kernel, values = unpack(shared, arrays[:split])
-        results = [kernel(item, *values) for item in unpack(items, arrays[split:], self._blocks.__getitem__)]
-        packed = pack(results)
+        try:
+            self._hold(new, places)
+            for key in dropped:
+                self._blocks.pop(key, None)
+            kernel, values = unpack(shared, arrays[:split])
+            chosen = unpack(items, arrays[split:], self._blocks.__getitem__)
+            packed = pack(([kernel(item, *values) for item in chosen], None))
+        except Exception as error:  # noqa: BLE001 raised again where the kernel was called
+            packed = pack((None, _sendable(error)))
         return packed.data, packed.arrays
 
     def _hold(self, new: bytes, places: list[tuple[str, str | None]]) -> None:
@@ -91,6 +94,15 @@ class BlockWorker:
         except InputError as error:
             raise InputError(f"node {socket.gethostname()}: {error}") from None
         self._blocks |= blocks
+
+
+def _sendable(error: Exception) -> Exception:
+    """The error itself, if it comes out of pickling as it went in."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # noqa: BLE001 whatever its class does
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
 
 
 @lru_cache(maxsize=4)
