@@ -18,7 +18,7 @@ import pytest
 from focusedcleaner import adjacency_rows
 from focusedcleaner.engine.ray_blocks import ray_executor
 from focusedcleaner.errors import InputError
-from focusedcleaner.io.folder import write_folder
+from focusedcleaner.io.folder_writer import write_folder
 from tests.engine.ray_cases import BLOCK_ENTRIES, METHODS, cleaned, graph_of_many_blocks, outcome
 
 pytestmark = pytest.mark.slow
