@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import time
 import warnings
@@ -102,16 +103,12 @@ class RayWorkers:
 
     def __init__(self, ray: Any, lifelines: Lifelines, count: int) -> None:
         self._ray, self._lifelines = ray, lifelines
+        self._numbers = itertools.count()
         self._keys: weakref.WeakKeyDictionary[Block, int] = weakref.WeakKeyDictionary()
         self._released: set[int] = set()
         self._weights: weakref.WeakKeyDictionary[EdgeWeights, Any] = weakref.WeakKeyDictionary()
         self._class = ray.remote(BlockWorker)
-        actors = [self._actor(cores=1) for _ in range(count)]
-        try:
-            self._check_started(actors)
-        except ray.exceptions.RayError as error:
-            raise _not_started(error) from None
-        self._workers = [_Worker(slot, actor) for slot, actor in enumerate(actors)]
+        self._workers = [_Worker(slot, actor) for slot, actor in enumerate(self._start_actors(count, cores=1))]
 
     def map(self, kernel: Callable[..., R], blocks: Sequence[Any], *shared: Any) -> list[R]:
         """Return kernel(block, *shared) of every block or task, in their order; one block alone is computed here."""
@@ -201,7 +198,7 @@ class RayWorkers:
     def _key(self, block: Block) -> int:
         key = self._keys.get(block)
         if key is None:
-            key = self._next_key = getattr(self, "_next_key", 0) + 1
+            key = next(self._numbers)
             self._keys[block] = key
             weakref.finalize(block, self._released.add, key)
         return key
@@ -230,32 +227,35 @@ class RayWorkers:
                 f"a Ray worker was lost {job.losses} times at the same blocks: it may have too little memory"
             )
         self._ray.kill(worker.actor)  # it may be unreachable, but alive
+        (worker.actor,), worker.held = self._start_actors(1, cores=0), set()
+
+    def _start_actors(self, count: int, cores: int) -> list[Any]:
         end = time.monotonic() + START_SECONDS
-        while True:
-            worker.actor, worker.held = self._actor(cores=0), set()
-            try:
-                return self._check_started([worker.actor])
-            except self._ray.exceptions.RayError as error:  # such as on a node whose end is not yet known
-                self._lifelines.check()
-                if time.monotonic() > end:
-                    raise _not_started(error) from None
-                time.sleep(_TICK)
+        actors = [self._actor(cores) for _ in range(count)]
+        return [self._started(actor, cores, end) for actor in actors]
 
     def _actor(self, cores: int) -> Any:
         options = {"num_cpus": cores, "max_restarts": 0, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
         return self._class.options(**options).remote()
 
-    def _check_started(self, actors: list[Any]) -> None:
-        """Wait for workers, and compare their versions with those here."""
-        references = [actor.about.remote() for actor in actors]
-        ready, late = self._ray.wait(references, num_returns=len(references), timeout=START_SECONDS)
-        if late:
-            raise InputError(
-                f"{len(late)} of {len(actors)} Ray workers did not start within {START_SECONDS:.0f} s: the cluster "
-                "may be busy; ask for fewer workers"
-            )
-        for reference in ready:
-            _check_same(self._ray.get(reference))
+    def _started(self, actor: Any, cores: int, end: float) -> Any:
+        """Wait for a worker; where Ray could not start it, as on a node whose end is not yet known, try again."""
+        errors = self._ray.exceptions
+        while True:
+            try:
+                _check_same(self._ray.get(actor.about.remote(), timeout=max(1.0, end - time.monotonic())))
+            except errors.GetTimeoutError:
+                raise InputError(
+                    f"a Ray worker did not start within {START_SECONDS:.0f} s: the cluster may be busy; ask for fewer"
+                ) from None
+            except errors.RayError as error:
+                self._lifelines.check()
+                if "NotFoundError" in str(error) or time.monotonic() > end:
+                    raise InputError(f"a Ray worker could not start: {_last_line(error)}") from None
+                time.sleep(_TICK)
+                actor = self._actor(cores)
+            else:
+                return actor
 
 
 def _check_same(about: dict[str, Any]) -> None:
@@ -284,5 +284,5 @@ def _folder_of(block: Block) -> tuple[str, str | None] | None:
     return block.place if isinstance(block, RowBlock) else (block.place[0].folder, block.place[0].checksum)
 
 
-def _not_started(error: Exception) -> InputError:
-    return InputError(f"a Ray worker could not start: {str(error).strip().splitlines()[-1].strip()[:200]}")
+def _last_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[-1].strip()[:200]

@@ -70,8 +70,9 @@ def ray_cluster(address: str | None, workers: int | None) -> Iterator[tuple[Any,
 
     A cluster that this process has joined before is used, and not left.
     """
-    joined = "ray" in sys.modules and sys.modules["ray"].is_initialized()
-    ray = sys.modules["ray"] if joined else connect_ray(address, workers)
+    loaded: Any = sys.modules.get("ray")
+    joined = loaded is not None and loaded.is_initialized()
+    ray = loaded if joined else connect_ray(address, workers)
     lifelines = Lifelines(ray)
     try:
         with _no_messages():

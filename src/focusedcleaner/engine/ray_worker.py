@@ -21,6 +21,7 @@ from focusedcleaner.attribute_matrix import open_attributes
 from focusedcleaner.engine.blocks import FeatureBlock, RowBlock
 from focusedcleaner.engine.packing import pack, unpack
 from focusedcleaner.errors import InputError
+from focusedcleaner.io.disk import first_words
 from focusedcleaner.io.folder_parts import FolderParts
 
 VERSIONED = ("focusedcleaner", "torch", "numpy", "scipy")
@@ -93,6 +94,8 @@ class BlockWorker:
                 _verify(block)
         except InputError as error:
             raise InputError(f"node {socket.gethostname()}: {error}") from None
+        except (OSError, ValueError) as error:  # a file that can't be mapped
+            raise InputError(f"node {socket.gethostname()}: {places[0][0]}: {first_words(error)}") from None
         self._blocks |= blocks
 
 
