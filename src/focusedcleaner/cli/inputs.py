@@ -103,7 +103,7 @@ def _load(source: GraphSource, strict: bool) -> Graph:
     path = _graph_file(source)
     if is_folder(path):
         _refuse_table_options(source, strict)
-        return open_folder(path)
+        return open_folder(path, verify=True)
     if path.is_file() or (path / RECORD).is_file():
         if (path == Path(source.graph) and path.is_file()) or source.nodes is not None:
             return read_graph_file(path, source.nodes, table_options(source, strict=strict))
