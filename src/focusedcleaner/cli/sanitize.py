@@ -74,6 +74,7 @@ def sanitize(options: SanitizeOptions) -> None:
                 folder = stack.enter_context(RunFolder.opened(options.out, resume=options.resume))
             except ResumableRun as error:
                 raise InputError(f"{error}; to continue: {resume_command(options.ctx.obj)}") from None
+        executor = stack.enter_context(chosen_engine(options))
         with recorded_warnings() as notes:
             given = read_graph(options)
         graph = given.with_drawn_split(options.seed, hide=False)
@@ -85,7 +86,7 @@ def sanitize(options: SanitizeOptions) -> None:
         if earlier is None or earlier["status"] != "complete":
             before = float(earlier["seconds"]) if earlier and folder.checkpoint.exists() else 0.0
             _introduce(given, graph, method, options)
-            _compute(folder, method, graph, clean, options, seconds=before, notes=notes)
+            _compute(folder, method, graph, clean, options, executor, seconds=before, notes=notes)
         elif clean is not None or not (folder.path / runs.REPORT).exists():
             write_run_report(folder.path, clean)
     run = read_run(folder.path)
@@ -188,6 +189,7 @@ def _compute(
     graph: Graph,
     clean: Graph | None,
     options: SanitizeOptions,
+    executor: Executor | None,
     *,
     seconds: float,
     notes: list[str],
@@ -208,7 +210,7 @@ def _compute(
             write_run_report(folder.path, clean)
 
     try:
-        with chosen_engine(options) as executor, progress_bar("Looking for planted edges") as progress:
+        with progress_bar("Looking for planted edges") as progress:
             sanitation = method.sanitize(
                 graph,
                 options.budget,
