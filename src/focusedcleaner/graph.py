@@ -326,11 +326,12 @@ class Graph:
         """The user's id of a node."""
         return int(node) if self.names is None else self.names[node]
 
-    def names_of(self, nodes: IntArray) -> Sequence[Hashable]:
+    def names_of(self, nodes: IntArray) -> tuple[Hashable, ...] | StoredNames:
         """The user's ids of some nodes."""
         if self.names is None:
             return StoredNames(nodes)
-        return self.names.take(nodes) if isinstance(self.names, StoredNames) else [self.names[node] for node in nodes]
+        names = self.names
+        return names.take(nodes) if isinstance(names, StoredNames) else tuple(names[node] for node in nodes)
 
     def fingerprint(self) -> str:
         """A SHA-256 of edges, attributes, labels and split: equal for equal graphs on any machine.
@@ -456,9 +457,8 @@ class Graph:
         if self.stored is not None:
             return NodeOrder(np.arange(self.num_nodes))
         if self._names_count:
-            assert self.names is not None
-            is_column = isinstance(self.names, StoredNames)
-            return NodeOrder(self.names.order() if is_column else order_by_name(self.names))
+            names = self.names or ()
+            return NodeOrder(names.order() if isinstance(names, StoredNames) else order_by_name(names))
         codes = np.full(self.num_nodes, UNKNOWN) if self.labels is None else self.labels.copy()
         for number, part in enumerate(() if self.split is None else self.split.parts, start=1):
             codes[part] += number * (self.num_classes + 1)
@@ -477,9 +477,10 @@ class Graph:
     def _names_count(self) -> bool:
         """Whether nodes have names. The numbers 0 … N−1 in another order are what renumbering leaves without names."""
         if isinstance(self.names, StoredNames):
-            ids, size = self.names.numbers, self.num_nodes
-            renumbered = ids is not None and ids.min() == 0 and ids.max() == size - 1
-            return not renumbered or np.array_equal(ids, np.arange(size))
+            ids = self.names.numbers
+            if ids is None or ids.min() != 0 or ids.max() != self.num_nodes - 1:
+                return True
+            return np.array_equal(ids, np.arange(self.num_nodes))
         numbers = tuple(range(self.num_nodes))
         return self.names is not None and (self.names == numbers or set(self.names) != set(numbers))
 

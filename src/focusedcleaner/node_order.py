@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,24 @@ class NodeOrder:
         >>> NodeOrder(np.array([2, 0, 1])).places([2, 1])
         array([0, 2])
         """
-        return np.argsort(self.nodes)[np.asarray(nodes, dtype=np.int64)]
+        return self._place[np.asarray(nodes, dtype=np.int64)]
+
+    @cached_property
+    def _place(self) -> NDArray[np.int64]:
+        place = np.empty(len(self.nodes), dtype=np.int64)
+        place[self.nodes] = np.arange(len(self.nodes))
+        return place
+
+    def pairs_to(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Translate P different pairs of nodes (P × 2) to pairs of places, the smaller first, sorted.
+
+        >>> NodeOrder(np.array([2, 0, 1])).pairs_to(np.array([[0, 1], [0, 2]]))
+        array([[0, 1],
+               [1, 2]])
+        """
+        one, other = self.places(pairs).T
+        keys = np.sort(np.minimum(one, other) * len(self.nodes) + np.maximum(one, other))
+        return np.stack(np.divmod(keys, len(self.nodes)), axis=1)
 
     def pairs_back(
         self, pairs: NDArray[np.int64], columns: Mapping[str, NDArray[Any]]

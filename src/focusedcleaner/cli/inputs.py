@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -90,7 +90,7 @@ def source_record(source: GraphSource) -> dict[str, Any]:
             record |= {option: shown_path(path), f"{option}_sha256": checksum(path)}
     if not {"sha256", "checksum"} & record.keys():
         if source.graph not in datasets.names():
-            _refuse_unknown(source)
+            raise _unknown(source)
         record["sha256"] = datasets.info(source.graph).sha256
     if columns := table_options(source).given():
         record["columns"] = columns
@@ -103,7 +103,7 @@ def _load(source: GraphSource, strict: bool) -> Graph:
         _refuse_table_options(source, strict)
         return open_folder(path)
     if path.is_file() or (path / RECORD).is_file():
-        if path == Path(source.graph) and path.is_file() or source.nodes is not None:
+        if (path == Path(source.graph) and path.is_file()) or source.nodes is not None:
             return read_graph_file(path, source.nodes, table_options(source, strict=strict))
         _refuse_table_options(source, strict)
         run = read_run(source.graph)
@@ -116,18 +116,18 @@ def _load(source: GraphSource, strict: bool) -> Graph:
     if source.graph in datasets.names():
         with progress_bar(f"Fetching {source.graph}", bytes_=True) as progress:
             return datasets.load(source.graph, progress=progress)
-    _refuse_unknown(source)
+    raise _unknown(source)
 
 
-def _refuse_unknown(source: GraphSource) -> NoReturn:
+def _unknown(source: GraphSource) -> InputError:
     """Say that there is no such graph."""
     path = Path(source.graph)
     if path.is_dir():
         kinds = f"neither a graph folder nor a run folder: it has no {INDEX} and no {RECORD}"
-        raise InputError(f"{source.graph}: is a folder, but {kinds}")
+        return InputError(f"{source.graph}: is a folder, but {kinds}")
     if path.suffix or len(path.parts) > 1:
-        raise InputError(f"{source.graph}: there is no such file")
-    raise InputError(
+        return InputError(f"{source.graph}: there is no such file")
+    return InputError(
         f"there is no file and no data set {source.graph!r}; data sets are {', '.join(datasets.names())}, "
         f"graph files end in {', '.join(SUFFIXES)}"
     )

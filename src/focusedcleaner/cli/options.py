@@ -136,13 +136,27 @@ class IngestOptions(GraphSource):
 
 
 @dataclass(frozen=True, kw_only=True)
+class GenerateOptions:
+    """Draw a graph with classes and attributes, of any size, to try things on; attack poisons it."""
+
+    out: Annotated[Path, option("The graph file, or the graph folder if the name has no suffix.", "GRAPH")]
+    nodes: Annotated[int, option("The number of nodes.", min=1)] = 1000
+    edges: Annotated[int, option("The number of edges.", min=0)] = 2000
+    classes: Annotated[int, option("The number of classes, equally large.", min=1)] = 5
+    attributes: Annotated[int, option("The number of attributes: words, which a node has or has not.", min=0)] = 200
+    homophily: Annotated[float, option("The share of edges within a class.", min=0.0, max=1.0)] = 0.8
+    seed: SeedOption = 0
+    json: JsonOption = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class AttackOptions(GraphSource):
     """Poison a graph, to test how robust a model or a sanitizer is."""
 
     ctx: typer.Context
     method: Annotated[str, option("mettack, dice, … (see: methods).", "NAME")] = "mettack"
     power: Annotated[str, option("Pairs to flip: 10%, 0.1 or 500; a list (5%,10%) gives a file each.")] = "10%"
-    out: Annotated[Path | None, option("The poisoned graph file, which must not exist.", "FILE")] = None
+    out: Annotated[Path | None, option("The poisoned graph, a file or a graph folder; must not exist.", "FILE")] = None
     targets: Annotated[str | None, option("Target nodes of nettack: ids, separated by commas.", "NODES")] = None
     settings: SettingsOption = None
     resume: ResumeOption = False

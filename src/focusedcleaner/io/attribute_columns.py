@@ -39,7 +39,7 @@ _BATCH = 256
 
 @dataclass
 class Encoder:
-    """Makes N × F attributes of columns of text, and keeps account of what was done with which column."""
+    """Makes N × F attributes of columns of text or numbers, and keeps account of what was done with which column."""
 
     place: Callable[[int], str]
     """Where a row is, for a message."""
@@ -73,8 +73,12 @@ class Encoder:
             self._pack()
 
     def matrix(self) -> sp.csr_array:
-        """N × F, the columns in the order of the names."""
-        return sp.hstack(self.parts, format="csr") if self.parts else sp.csr_array((0, 0))
+        """N × F, the columns in the order of the names; empties the encoder."""
+        if not self.parts:
+            return sp.csr_array((0, 0))
+        joined = sp.hstack(self.parts, format="csc")
+        self.parts.clear()
+        return joined.tocsr()
 
     def notes(self) -> list[str]:
         """One sentence for each kind of thing that was done."""
@@ -89,7 +93,11 @@ class Encoder:
 
     def _pack(self) -> None:
         if self.dense:
-            self.parts.append(sp.csc_array(np.stack(self.dense, axis=1)))
+            rows = [np.flatnonzero(column).astype(np.int32) for column in self.dense]
+            starts = np.cumsum([0, *map(len, rows)])
+            data = np.concatenate([column[places] for column, places in zip(self.dense, rows, strict=True)])
+            shape = len(self.dense[0]), len(self.dense)
+            self.parts.append(sp.csc_array((data, np.concatenate(rows), starts), shape=shape))
             self.dense.clear()
 
     def _numeric(self, column: pl.Series, values: FloatArray, missing: BoolArray) -> None:
@@ -106,7 +114,7 @@ class Encoder:
             middle = np.sort(values)[(len(values) - 1) // 2] if len(values) else 0.0
             padded = np.append(values, np.full(self.extra, middle))
         if len(values) > 1 and (values == values[0]).all() and not missing.any():
-            self._tell("constant columns tell nothing about a node", column)
+            self._tell("constant columns, which tell nothing about a node", column)
         self._append(column.name, padded)
         if missing.any():
             self._append(f"{column.name} missing", np.append(missing, np.zeros(self.extra, dtype=bool)))
@@ -129,6 +137,7 @@ class Encoder:
             numbers = column.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
             self._numeric(column, numbers.to_numpy(), missing)
         elif known.is_in((*_TRUE, *_FALSE)).all():
+            self._tell("booleans, read as 1 and 0", column)
             self._numeric(column, lower.is_in(_TRUE).to_numpy().astype(np.float64), missing)
         elif (days := _days(column, absent)) is not None:
             self._tell("dates, read as days", column)
@@ -140,8 +149,8 @@ class Encoder:
         """One column of 0 and 1 for each category."""
         texts = column.to_numpy()
         values, counts = np.unique(texts[~missing].astype(np.str_), return_counts=True)
-        if len(values) == 1 and not missing.any() and not self.extra:
-            self._tell("constant columns tell nothing about a node", column)
+        if len(values) == 1 and not missing.any():
+            self._tell("constant columns, which tell nothing about a node", column)
             return
         if len(values) > FEW and 2 * len(values) > counts.sum():
             self._tell("columns whose values are nearly all different, left out", column)

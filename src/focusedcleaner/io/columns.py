@@ -77,6 +77,9 @@ class Table(Protocol):
 
     def columns(self, numbers: Sequence[int], *, header: bool) -> list[pl.Series]: ...
 
+    def attributes(self, numbers: Sequence[int]) -> list[pl.Series]:
+        """Columns of a table with a header: as text or, where a file has numbers alone in them, as numbers."""
+
     def place(self, row: int, *, header: bool) -> str: ...
 
     def plain(self, texts: Sequence[str]) -> list[str]:
@@ -108,6 +111,12 @@ class EdgeColumns:
         names = self.names[self.source].strip(), self.names[self.target].strip()
         one, other = (re.sub(r"[ _.-]?ids?$", "", name, flags=re.IGNORECASE) or name for name in names)
         return (one, other) if one.lower() != other.lower() else names
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The names of the columns that are none of these."""
+        used = (self.source, self.target, self.weight, self.time)
+        return tuple(name for number, name in enumerate(self.names) if number not in used)
 
     def told(self, *, weighted: bool) -> str:
         """What was recognized, in words; empty where it goes without saying, as weights of 1 do."""
