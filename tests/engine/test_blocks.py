@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from focusedcleaner.adjacency_rows import AdjacencyRows, block_starts
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.engine import Attributes, Structure, computing
-from focusedcleaner.engine.blocks import EdgeWeights, RowBlock, row_blocks
+from focusedcleaner.engine.blocks import EdgeWeights, FeatureBlock, RowBlock, row_blocks
 from focusedcleaner.engine.parallel import map_blocks, map_parts
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
@@ -127,7 +127,7 @@ def test_blocks_of_a_folder_are_sent_as_their_place_with_their_rows(
 ) -> None:
     write_folder(tmp_path / "graph", {}, many_blocks)
     graph = open_folder(tmp_path / "graph")
-    blocks = [*Structure(graph).blocks, *Attributes(graph, unit=unit).blocks]
+    blocks: list[RowBlock | FeatureBlock] = [*Structure(graph).blocks, *Attributes(graph, unit=unit).blocks]
     sent = pickle.dumps(blocks)
     assert len(sent) < 200 * len(blocks)
     monkeypatch.setattr("focusedcleaner.adjacency_rows.BLOCK_ENTRIES", 10**6)  # another process has its own

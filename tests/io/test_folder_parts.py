@@ -44,7 +44,7 @@ def test_a_damaged_header_is_found_first(stored: Path) -> None:
 def test_another_graph_or_none_is_refused(stored: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="graph: holds another graph than the one that is computed"):
         FolderParts(stored, "0" * 64)
-    with pytest.raises(InputError, match="elsewhere: .*[Nn]o such file"):
+    with pytest.raises(InputError, match=r"elsewhere: .*[Nn]o such file"):
         FolderParts(tmp_path / "elsewhere", "0" * 64)
-    with pytest.raises(InputError, match="labelled.npy is missing"):
+    with pytest.raises(InputError, match=r"labelled.npy is missing"):
         FolderParts(stored, folder_checksum(stored)).verify("labelled", 0, 1)

@@ -240,7 +240,5 @@ def _rows(matrix: sp.csr_array, start: int, stop: int) -> sp.csr_array:
 @lru_cache(maxsize=100_000)
 def _reopened_features(stored: StoredAttributes, unit: bool, start: int, stop: int, dtype: torch.dtype) -> FeatureBlock:
     matrix = open_attributes(stored)
-    rows = _rows(matrix, start, stop)
-    return FeatureBlock(
-        start, unit_rows(rows) if unit else rows, dtype, (stored, unit), _position(matrix.indptr, start, stop)
-    )
+    rows, position = _rows(matrix, start, stop), _position(matrix.indptr, start, stop)
+    return FeatureBlock(start, unit_rows(rows) if unit else rows, dtype, (stored, unit), position)

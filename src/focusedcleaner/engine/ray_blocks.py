@@ -181,14 +181,14 @@ class RayWorkers:
 
         items = pack([call.blocks[number] for number in job.numbers], name)
         new = {key: block for key, block in needed.items() if key not in worker.held}
-        places = {_folder_of(block) for block in new.values()} - {None}
+        places = {place for block in new.values() if (place := _folder_of(block)) is not None}
         dropped = worker.held & self._released
         worker.held = (worker.held | new.keys()) - dropped
         return worker.actor.run.remote(
             call.data,
             items.data,
             pickle.dumps(new, protocol=5),
-            sorted(places),
+            list(places),
             sorted(dropped),
             len(call.references),
             *call.references,
