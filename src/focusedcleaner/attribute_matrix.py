@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Self
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +22,14 @@ FEW = 2**14
 """Columns that are sorted one by one in a large matrix."""
 
 
+class StoredAttributes(NamedTuple):
+    """Where a graph folder's scaled attributes are."""
+
+    folder: str
+    checksum: str | None
+    num_columns: int
+
+
 class AttributeMatrix(sp.csr_array):
     """Finite attributes, N × F, read-only, with their scaled form, which is computed once.
 
@@ -28,6 +37,9 @@ class AttributeMatrix(sp.csr_array):
     array([[1., 0.],
            [0., 1.]])
     """
+
+    stored: ClassVar[StoredAttributes | None] = None
+    """Where a graph folder holds the matrix, if one does; set on the instance."""
 
     @classmethod
     def frozen(cls, attributes: Any, num_nodes: int) -> AttributeMatrix:
@@ -66,6 +78,17 @@ class AttributeMatrix(sp.csr_array):
         columns, place = _used_columns(self)
         used = sp.csr_array((np.abs(self.data), place, self.indptr), shape=(self.shape[0], len(columns)))
         return columns, _Columns.of(used, np.zeros(len(columns), dtype=np.int64)).median()
+
+
+@lru_cache(maxsize=4)
+def open_attributes(stored: StoredAttributes) -> AttributeMatrix:
+    """Map the attributes of a graph folder into memory; they are not checked."""
+    names = ("x_data", "x_indices", "x_indptr")
+    data, indices, indptr = (np.load(Path(stored.folder) / f"{name}.npy", mmap_mode="r") for name in names)
+    matrix = AttributeMatrix((data, indices, indptr), shape=(len(indptr) - 1, stored.num_columns))
+    matrix.__dict__["features"] = matrix  # they were scaled when they were written
+    matrix.__dict__["stored"] = stored
+    return matrix
 
 
 def scaled(matrix: sp.csr_array) -> sp.csr_array | None:
