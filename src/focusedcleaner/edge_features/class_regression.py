@@ -22,6 +22,17 @@ CONSTANT = 3.0
 """Value of the constant column, whose weights are the offsets: the larger it is, the less they are penalized."""
 
 
+def is_narrow(structure: Structure, attributes: Attributes, num_classes: int) -> bool:
+    """Whether a model's matrix of averaged attributes is formed: faster than to average at each step of its training,
+    where a graph has several blocks and few attributes."""
+    return len(structure.blocks) > 1 and attributes.num_columns <= NARROW * num_classes
+
+
+def surrogate_form(structure: Structure, attributes: Attributes, num_classes: int) -> str:
+    """Return the form of a surrogate that is trained once (`focusedcleaner.surrogate.features`)."""
+    return "primal" if is_narrow(structure, attributes, num_classes) else "sparse"
+
+
 class ClassRegression:
     """p = softmax([x | P²x | 3]·W) with P = D⁻¹(A + I), trained on the nodes with known labels of one graph.
 
@@ -58,8 +69,7 @@ class ClassRegression:
             torch.from_numpy(self.known),
             torch.from_numpy(weights).to(self.attributes.dtype),
         )
-        narrow = self.attributes.num_columns <= NARROW * len(self.present)
-        dense = len(self.structure.blocks) > 1 and narrow and features.size <= DENSE_LIMIT
+        dense = is_narrow(self.structure, self.attributes, len(self.present)) and features.size <= DENSE_LIMIT
         w = self.training.fit(features.dense() if dense else features, self.onehot, start).coordinates
         probabilities = torch.softmax(features.all_logits(w).double(), 1).numpy()
         return with_known_labels(self.graph, self.present, probabilities), w
