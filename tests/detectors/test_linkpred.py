@@ -41,6 +41,7 @@ def test_victims_have_an_edge_below_the_threshold() -> None:
     detector = LinkPred(first_epochs=30)
     victims = detector.victims(view, {})
     positive, negative, _ = detector.probabilities(view, {})
+    positive = positive[view.structure.alive]
     threshold = float(g_mean_threshold(positive, negative))
     lowest = torch.ones(150)
     for probability, (u, v) in zip(positive, view.structure.ends[:, view.structure.alive].T.tolist(), strict=True):

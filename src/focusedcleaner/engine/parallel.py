@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from typing import Any, Protocol, TypeVar
 
 import torch
@@ -22,6 +22,8 @@ from focusedcleaner.errors import InputError
 
 PART = 2**15
 """Rows of a dense matrix that are computed at once."""
+SMALL_PART = 2**12
+"""The same for matrices with a row per training example, in graphs of several blocks."""
 
 B = TypeVar("B")
 R = TypeVar("R")
@@ -54,7 +56,7 @@ class Threads:
 
         helpers = [self._pool.submit(work) for _ in range(min(self.count, len(blocks)) - 1)]
         try:
-            work()
+            Context().run(work)  # as in the other threads, a kernel's own blocks are computed by one
         finally:
             for _ in numbers:  # after an error no other block is begun
                 pass
@@ -99,6 +101,11 @@ def map_rows(kernel: Callable[..., Tensor], blocks: Sequence[B], starts: Sequenc
     return _rows(current_executor(), kernel, blocks, starts, *shared)
 
 
+def map_part_rows(kernel: Callable[..., Tensor], parts: Sequence[B], starts: Sequence[int], *shared: Any) -> Tensor:
+    """As `map_rows`, but always in threads of this process."""
+    return _rows(_threads(), kernel, parts, starts, *shared)
+
+
 def _rows(
     executor: Executor, kernel: Callable[..., Tensor], blocks: Sequence[B], starts: Sequence[int], *shared: Any
 ) -> Tensor:
@@ -126,6 +133,11 @@ class _Rows:
             if not self._begun:
                 self.whole, self._begun = part.new_empty((self._starts[-1], *part.shape[1:])), True
         self.whole[self._starts[number] : self._starts[number + 1]] = part
+
+
+def joined(parts: list[Tensor]) -> Tensor:
+    """Put the rows of all blocks together; those of one block are not copied."""
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
 
 
 def summed(parts: list[Tensor]) -> Tensor:
