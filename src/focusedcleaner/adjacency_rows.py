@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 BLOCK_ENTRIES = 2**18
@@ -50,18 +51,12 @@ class AdjacencyRows:
         (array([0, 1, 3, 4]), array([1, 0, 2, 1], dtype=int32), array([0, 0, 1, 1], dtype=int32))
         """
         u, v = edges.T
-        kind = np.int32 if len(edges) < 2**31 else np.int64
-        numbers = np.arange(len(edges), dtype=kind)
-        by_larger = np.argsort(v, kind="stable")  # the edges are sorted by u already
-        smaller, larger = np.bincount(v, minlength=num_nodes), np.bincount(u, minlength=num_nodes)
-        indptr = np.concatenate([[0], np.cumsum(smaller + larger)])
-        indices, entry_edges = np.empty(2 * len(edges), dtype=np.int32), np.empty(2 * len(edges), dtype=kind)
-        # A row holds its smaller neighbours first, then its larger ones.
-        below = np.arange(len(edges)) + (indptr[:-1] - (np.cumsum(smaller) - smaller))[v[by_larger]]
-        above = np.arange(len(edges)) + (indptr[:-1] + smaller - (np.cumsum(larger) - larger))[u]
-        indices[below], entry_edges[below] = u[by_larger], numbers[by_larger]
-        indices[above], entry_edges[above] = v, numbers
-        return cls(edges, indptr, indices, entry_edges)
+        numbers = np.arange(1, len(edges) + 1, dtype=np.int32 if len(edges) < 2**31 - 1 else np.int64)  # 0 is no entry
+        starts = np.concatenate([[0], np.cumsum(np.bincount(u, minlength=num_nodes))])
+        upper = sp.csr_array((numbers, v.astype(np.int32), starts), shape=(num_nodes, num_nodes))
+        whole = sp.csr_array(upper + upper.T.tocsr())
+        indptr, indices = whole.indptr.astype(np.int64), whole.indices.astype(np.int32, copy=False)
+        return cls(edges, indptr, indices, whole.data - 1)
 
     @property
     def num_nodes(self) -> int:
@@ -86,31 +81,63 @@ def open_rows(folder: str, checksum: str | None) -> AdjacencyRows:
 
 
 class StoredNames(Sequence[Any]):
-    """The ids of the nodes of a graph folder, different and in order, which are read when they are asked for.
+    """The different ids of nodes as a column: whole numbers as an array, texts as a polars `Series`.
+
+    Text ids may be given by a function, which is called when the first of them is asked for.
 
     >>> names = StoredNames(np.array([3, 5, 8]))
     >>> names[1], list(names), names == (3, 5, 8)
     (5, [3, 5, 8], True)
     """
 
-    def __init__(self, ids: NDArray[np.int64] | Callable[[], Sequence[str]]) -> None:
+    def __init__(self, ids: NDArray[np.int64] | Callable[[], Any]) -> None:
         self._ids = ids
 
+    @property
+    def numbers(self) -> NDArray[np.int64] | None:
+        """The ids, if they are whole numbers."""
+        return self._ids if isinstance(self._ids, np.ndarray) else None
+
     @cached_property
-    def _values(self) -> NDArray[np.int64] | Sequence[str]:
+    def column(self) -> Any:
+        """The ids as an array or a `Series`."""
         return self._ids if isinstance(self._ids, np.ndarray) else self._ids()
 
+    def order(self) -> NDArray[np.int64]:
+        """The positions of the ids in sorted order."""
+        if (numbers := self.numbers) is None:
+            return np.asarray(self.column.arg_sort(), dtype=np.int64)
+        if (numbers[1:] > numbers[:-1]).all():
+            return np.arange(len(numbers))
+        return np.argsort(numbers, kind="stable")
+
+    def take(self, nodes: NDArray[np.int64]) -> StoredNames:
+        """The ids of some nodes."""
+        column = self.column[nodes]
+        return StoredNames(column if isinstance(column, np.ndarray) else partial(_same, column))
+
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self.column)
 
     def __getitem__(self, node: Any) -> Any:
-        value = self._values[node]
-        return value if isinstance(value, str) else value.tolist() if isinstance(node, slice) else int(value)
+        value = self.column[node]
+        if isinstance(node, slice):
+            return value.tolist() if isinstance(value, np.ndarray) else value.to_list()
+        return value if isinstance(value, str) else int(value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self[:])
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, StoredNames) and self.numbers is not None and other.numbers is not None:
+            return np.array_equal(self.numbers, other.numbers)
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(operator.eq, self, other))
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def block_starts(indptr: NDArray[np.integer], fewest: int = 1) -> NDArray[np.int64]:

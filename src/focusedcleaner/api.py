@@ -12,6 +12,7 @@ from focusedcleaner.budget import Budget
 from focusedcleaner.checking import Check as Check
 from focusedcleaner.checking import check as check
 from focusedcleaner.classifiers import Classifier
+from focusedcleaner.engine.parallel import checked_threads
 from focusedcleaner.errors import InputError, InputWarning, recorded_warnings
 from focusedcleaner.io.convert import as_graph, is_hetero
 from focusedcleaner.io.edit import check_insertable
@@ -36,6 +37,7 @@ def sanitize(
     soft: bool = False,
     split: int | None = None,
     edge_type: Sequence[str] | None = None,
+    threads: int | None = None,
     **settings: Any,
 ) -> Sanitation:
     """Remove the edges that an attacker most likely planted.
@@ -59,6 +61,7 @@ def sanitize(
             probabilities are refused.
         split: of PyG masks with several columns, the one to use.
         edge_type: of a `HeteroData`, the edge type to clean, such as ``("user", "rates", "item")``.
+        threads: number of threads; None takes every core. The result is the same for any number.
         **settings: the method's settings by name.
 
     Returns:
@@ -90,6 +93,7 @@ def sanitize(
         soft=soft,
         split=split,
         edge_type=edge_type,
+        threads=threads,
     )
     if result.status == "not suitable" or (result.status == "uncertain" and budget is None):
         warnings.warn(result.summary, InputWarning, stacklevel=2)
@@ -108,8 +112,10 @@ def run_sanitizer(
     soft: bool = False,
     split: int | None = None,
     edge_type: Sequence[str] | None = None,
+    threads: int | None = None,
 ) -> Sanitation:
     """Do what `sanitize` does, without a warning about the verdict."""
+    checked_threads(threads)
     if method != AUTO:
         check_offers(sanitizer(method, **settings), scores=scores, soft=soft, budget=budget)
     source = data
@@ -123,7 +129,7 @@ def run_sanitizer(
     check_offers(chosen, scores=scores, soft=soft, budget=budget)
     if chosen.inserts:
         check_insertable(source, graph, chosen.name)
-    result = chosen.sanitize(graph, budget, seed=seed, progress=progress)
+    result = chosen.sanitize(graph, budget, seed=seed, progress=progress, threads=threads)
     result = replace(result, source=source, warnings=(*notes, *result.warnings))
     return result.softened() if soft else result
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +16,14 @@ LARGEST = 4.0
 """Scaled attributes lie within ± this many spreads or medians of their column."""
 
 
+class StoredAttributes(NamedTuple):
+    """Where a graph folder's scaled attributes are."""
+
+    folder: str
+    checksum: str | None
+    num_columns: int
+
+
 class AttributeMatrix(sp.csr_array):
     """Finite attributes, N × F, read-only, with their scaled form, which is computed once.
 
@@ -22,6 +31,9 @@ class AttributeMatrix(sp.csr_array):
     array([[1., 0.],
            [0., 1.]])
     """
+
+    stored: ClassVar[StoredAttributes | None] = None
+    """Where a graph folder holds the matrix, if one does; set on the instance."""
 
     @classmethod
     def frozen(cls, attributes: Any, num_nodes: int) -> AttributeMatrix:
@@ -55,6 +67,17 @@ class AttributeMatrix(sp.csr_array):
         """The columns that aren't empty, and the median modulus of the non-zero values of each."""
         columns, place = np.unique(self.indices, return_inverse=True)
         return columns.astype(np.int64), _Columns(np.abs(self.data), place, len(columns)).median()
+
+
+@lru_cache(maxsize=4)
+def open_attributes(stored: StoredAttributes) -> AttributeMatrix:
+    """Map the attributes of a graph folder into memory; they are not checked."""
+    names = ("x_data", "x_indices", "x_indptr")
+    data, indices, indptr = (np.load(Path(stored.folder) / f"{name}.npy", mmap_mode="r") for name in names)
+    matrix = AttributeMatrix((data, indices, indptr), shape=(len(indptr) - 1, stored.num_columns))
+    matrix.__dict__["features"] = matrix  # they were scaled when they were written
+    matrix.__dict__["stored"] = stored
+    return matrix
 
 
 def scaled(matrix: sp.csr_array) -> sp.csr_array | None:

@@ -326,6 +326,12 @@ class Graph:
         """The user's id of a node."""
         return int(node) if self.names is None else self.names[node]
 
+    def names_of(self, nodes: IntArray) -> Sequence[Hashable]:
+        """The user's ids of some nodes."""
+        if self.names is None:
+            return StoredNames(nodes)
+        return self.names.take(nodes) if isinstance(self.names, StoredNames) else [self.names[node] for node in nodes]
+
     def fingerprint(self) -> str:
         """A SHA-256 of edges, attributes, labels and split: equal for equal graphs on any machine.
 
@@ -451,7 +457,8 @@ class Graph:
             return NodeOrder(np.arange(self.num_nodes))
         if self._names_count:
             assert self.names is not None
-            return NodeOrder(order_by_name(self.names))
+            is_column = isinstance(self.names, StoredNames)
+            return NodeOrder(self.names.order() if is_column else order_by_name(self.names))
         codes = np.full(self.num_nodes, UNKNOWN) if self.labels is None else self.labels.copy()
         for number, part in enumerate(() if self.split is None else self.split.parts, start=1):
             codes[part] += number * (self.num_classes + 1)
@@ -463,12 +470,16 @@ class Graph:
             return self
         nodes = self.canonical_order.nodes
         if not self._names_count:
-            return replace(self.subgraph(nodes), names=tuple(range(self.num_nodes)))
+            return replace(self.subgraph(nodes), names=StoredNames(np.arange(self.num_nodes)))
         return self if np.array_equal(nodes, np.arange(self.num_nodes)) else self.subgraph(nodes)
 
     @cached_property
     def _names_count(self) -> bool:
         """Whether nodes have names. The numbers 0 … N−1 in another order are what renumbering leaves without names."""
+        if isinstance(self.names, StoredNames):
+            ids, size = self.names.numbers, self.num_nodes
+            renumbered = ids is not None and ids.min() == 0 and ids.max() == size - 1
+            return not renumbered or np.array_equal(ids, np.arange(size))
         numbers = tuple(range(self.num_nodes))
         return self.names is not None and (self.names == numbers or set(self.names) != set(numbers))
 
@@ -488,7 +499,7 @@ class Graph:
             attributes=None if self.attributes is None else self.attributes[kept],
             labels=None if self.labels is None else self.labels[kept],
             split=split,
-            names=tuple(self.name(node) for node in kept),
+            names=self.names_of(kept),
         )
 
     def largest_component(self) -> Self:

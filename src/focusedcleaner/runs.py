@@ -23,6 +23,7 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -35,9 +36,18 @@ from numpy.typing import NDArray
 from focusedcleaner.errors import InputError, ResumableRun, prefix_errors
 from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs, pair_keys
 from focusedcleaner.io import TableOptions, graph_files, load_npz
+from focusedcleaner.io.folder import is_folder, open_folder
 from focusedcleaner.io.original import ORIGINAL_SUFFIXES, Original, open_original
 from focusedcleaner.io.transaction import JOURNAL, locked, recover, remove_litter, sync_folder, write_files
 from focusedcleaner.restore.missing import Missing
+from focusedcleaner.run_columns import (
+    SPLIT,
+    edge_columns,
+    read_edge_columns,
+    read_split,
+    remaining_columns,
+    split_columns,
+)
 from focusedcleaner.run_record import RECORD, Status, make_record, read_record
 from focusedcleaner.run_tables import edge_table, read_edge_table, read_rows, table
 from focusedcleaner.sanitizers.sanitation import Sanitation, no_scores
@@ -143,6 +153,9 @@ class RunFolder:
             original: the file that the graph was read from, to be written again without the removed edges.
         """
         graph = sanitation.poisoned
+        if graph.stored is not None:
+            self._finish_stored(sanitation, source, status, scores=scores)
+            return
         record = json.dumps(make_record(sanitation, source, status), indent=2, ensure_ascii=False)
         details = {} if original is None else original.details(graph, sanitation.removed)
         files = {REMOVED: edge_table(graph, sanitation.removed, sanitation.scores, sanitation.evidence, details)}
@@ -163,14 +176,54 @@ class RunFolder:
             files[f"{CLEANED}{suffix}"] = original.content(graph, sanitation.removed, sanitation.added)
         old = {ADDED, SUSPECTS, SCORES, MISSING, REPORT, *([CHECKPOINT] if status == "complete" else [])}
         old |= {f"{CLEANED}{suffix}" for suffix in ORIGINAL_SUFFIXES}
-        old -= files.keys()
+        self._replace(files, old)
+
+    def _finish_stored(
+        self, sanitation: Sanitation, source: Mapping[str, Any], status: Status, *, scores: bool
+    ) -> None:
+        """Write a run on a graph folder, which is named, not copied; tables are Parquet files."""
+        graph = sanitation.poisoned
+        assert graph.stored is not None and graph.stored.folder is not None
+        place = _relative(Path(graph.stored.folder), self.path)
+        record = json.dumps(make_record(sanitation, {**source, "folder": place}, status), indent=2, ensure_ascii=False)
+        files = {REMOVED: edge_columns(graph, sanitation.removed, sanitation.scores, sanitation.evidence)}
+        if len(sanitation.added):
+            files[ADDED] = edge_columns(graph, sanitation.added, sanitation.added_scores, {})
+        if len(sanitation.suspects):
+            columns = sanitation.suspect_scores, sanitation.suspect_evidence
+            files[SUSPECTS] = edge_columns(graph, sanitation.suspects, *columns)
+        if scores and sanitation.edge_scores is not None:
+            files[SCORES] = edge_columns(graph, *sanitation.ranked_edges())
+        files[CLEANED] = remaining_columns(graph, sanitation.removed, sanitation.added)
+        files = {as_parquet(name): content for name, content in files.items()}
+        if graph.split is not None:
+            files[SPLIT] = split_columns(graph)
+        files |= {TRACE: table(sanitation.trace), RECORD: f"{record}\n".encode()}
+        old = {*map(as_parquet, (ADDED, SUSPECTS, SCORES)), MISSING, REPORT}
+        self._replace(files, old | ({CHECKPOINT} if status == "complete" else set()))
+
+    def _replace(self, files: Mapping[str, bytes], old: AbstractSet[str]) -> None:
+        """Write the files and remove old ones, in one transaction; then the folder gets its name."""
         write_files(
-            {self.work / name: files[name] for name in files},
-            remove=[self.work / name for name in sorted(old)],
+            {self.work / name: content for name, content in files.items()},
+            remove=[self.work / name for name in sorted(old - files.keys())],
         )
         if self.work != self.path:
             with prefix_errors(self.path):
                 self._moved()
+
+
+def as_parquet(name: str) -> str:
+    """The name of a table in a run on a graph folder: removed.parquet for removed.csv."""
+    return f"{name.removesuffix('.csv')}.parquet"
+
+
+def _relative(folder: Path, run: Path) -> str:
+    """Where a graph folder is, seen from the folder of the run; on another drive of Windows, its full path."""
+    try:
+        return Path(os.path.relpath(folder, run.parent.resolve())).as_posix()
+    except ValueError:
+        return str(folder)
 
 
 def _remove_if_empty(folder: Path) -> None:
@@ -212,6 +265,8 @@ class Run:
     """S × 2 node numbers: edges that were not removed, most suspicious first."""
     suspect_scores: FloatArray = field(default_factory=no_scores)
     suspect_evidence: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    stored: Graph | None = None
+    """The graph before the sanitation, if it is that of a graph folder."""
 
     @property
     def complete(self) -> bool:
@@ -239,12 +294,16 @@ class Run:
     @property
     def listing(self) -> str:
         """The file that lists the flagged edges: the removed ones or, where there are none, the suspects."""
-        return SUSPECTS if self.record.get("suspects") and not self.record["removed"] else REMOVED
+        return self.table_name(SUSPECTS if self.record.get("suspects") and not self.record["removed"] else REMOVED)
+
+    def table_name(self, name: str) -> str:
+        """The file of a table: removed.csv, or removed.parquet in a run on a graph folder."""
+        return name if self.stored is None else as_parquet(name)
 
     @cached_property
     def flagged(self) -> Run:
         """The run as reports and reviews show it: where nothing was removed, as if the suspects had been."""
-        if self.listing == REMOVED:
+        if self.listing == self.table_name(REMOVED):
             return self
         rest, scores, evidence = self.graph.without_edges(self.suspects), self.suspect_scores, self.suspect_evidence
         return replace(self, graph=rest, removed=self.suspects, scores=scores, evidence=evidence)
@@ -252,6 +311,8 @@ class Run:
     @cached_property
     def poisoned(self) -> Graph:
         """The graph before the sanitation."""
+        if self.stored is not None:
+            return self.stored
         return self.graph.without_edges(self.added).with_edges(self.removed)
 
 
@@ -309,21 +370,40 @@ def _state(folder: Path) -> object:
 
 def _read_files(folder: Path) -> Run:
     record = read_record(folder)
-    graph = load_npz(folder / GRAPH, renumber=False)
+    stored = _stored_graph(folder, record) if "folder" in record["input"] else None
+    graph = load_npz(folder / GRAPH, renumber=False) if stored is None else stored
     removed, scores, evidence = _listed(folder, record, graph, "removed", REMOVED)
     added, added_scores, _ = _listed(folder, record, graph, "added", ADDED)
     suspects = _listed(folder, record, graph, "suspects", SUSPECTS)
-    run = Run(folder, record, graph, removed, scores, evidence, added, added_scores, *suspects)
+    if stored is not None:
+        graph = stored.without_edges(removed).with_edges(added)
+    run = Run(folder, record, graph, removed, scores, evidence, added, added_scores, *suspects, stored)
     pairs = np.sort(run.suspects, axis=1)
     if len(np.unique(pair_keys(pairs, graph.num_nodes))) < len(pairs) or not graph.has_edges(pairs).all():
-        raise InputError(f"{folder / SUSPECTS}: every line must be another edge of the cleaned graph")
+        raise InputError(f"{folder / run.table_name(SUSPECTS)}: every line must be another edge of the cleaned graph")
     with prefix_errors(folder):
         fingerprint = run.poisoned.fingerprint()
         # A graph that still has a removed edge would have the same fingerprint.
         total = graph.num_edges + len(removed) - len(added)
         if total != run.poisoned.num_edges or fingerprint != record["input"].get("fingerprint", fingerprint):
-            raise InputError(f"{GRAPH} does not belong to this run: {RECORD} tells of another graph")
+            name = GRAPH if stored is None else run.table_name(REMOVED)
+            raise InputError(f"{name} does not belong to this run: {RECORD} tells of another graph")
     return run
+
+
+def _stored_graph(folder: Path, record: Mapping[str, Any]) -> Graph:
+    """The graph folder that a run was made from, with the split of the run."""
+    source = record["input"]
+    with prefix_errors(folder):
+        named = [Path(str(source["folder"])), Path(str(source.get("graph", "")))]
+        places = [folder.parent / named[0], *named]
+        place = next((place for place in places if is_folder(place)), None)
+        if place is None:
+            raise InputError(f"the graph folder {places[0]} that the run was made from is gone: put it back")
+        graph = open_folder(place)
+        if graph.stored is None or graph.stored.checksum != source.get("checksum"):
+            raise InputError(f"{place} is another graph than the one that the run was made from: put that back")
+    return graph.with_split(read_split(folder / SPLIT, graph)) if (folder / SPLIT).is_file() else graph
 
 
 def _listed(
@@ -332,7 +412,10 @@ def _listed(
     """The edges of a table with their scores and evidence; their number is as `run.json` says."""
     if not record[key] and file != REMOVED:
         return no_pairs(), no_scores(), {}
-    edges, columns = read_edge_table(folder / file, graph)
+    if graph.stored is None:
+        edges, columns = read_edge_table(folder / file, graph)
+    else:
+        edges, columns = read_edge_columns(folder / as_parquet(file), graph)
     if record[key] != len(edges):
         raise InputError(f"{folder}: {RECORD} tells of {record[key]} {key} edges, {file} of {len(edges)}")
     return edges, columns.pop("score"), columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from focusedcleaner.formatting import shown_path
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import SUFFIXES, TABLE_SUFFIXES, TableOptions, load_adjacency, load_split, read_graph_file
 from focusedcleaner.io.disk import checksum
+from focusedcleaner.io.folder import INDEX, folder_checksum, is_folder, open_folder
 from focusedcleaner.io.transaction import recover
 from focusedcleaner.run_record import RECORD
 from focusedcleaner.runs import GRAPH, read_run
@@ -30,6 +31,8 @@ def table_options(source: TableColumns, *, strict: bool = True) -> TableOptions:
 def read_graph(source: GraphSource, *, strict: bool = True) -> Graph:
     """Read the graph and apply the options; unless ``strict``, columns that the file lacks are ignored."""
     graph = _load(source, strict)
+    if graph.stored is not None:
+        _refuse_folder_options(source)
     if source.adjacency is not None:
         matrix = load_adjacency(source.adjacency).tocoo()
         if (size := matrix.shape[0]) != graph.num_nodes:
@@ -77,11 +80,17 @@ def source_record(source: GraphSource) -> dict[str, Any]:
     record: dict[str, Any] = {"graph": shown_path(source.graph)}
     if (file := _graph_file(source)).is_file():
         record["sha256"] = checksum(file)
+    elif is_folder(file):
+        record["checksum"] = folder_checksum(file)
+    elif (file / RECORD).is_file():
+        record["sha256"] = checksum(file / RECORD)
     for option in ("nodes", "adjacency", "split"):
         path = getattr(source, option)
         if path is not None and path.is_file():
             record |= {option: shown_path(path), f"{option}_sha256": checksum(path)}
-    if "sha256" not in record:
+    if not {"sha256", "checksum"} & record.keys():
+        if source.graph not in datasets.names():
+            _refuse_unknown(source)
         record["sha256"] = datasets.info(source.graph).sha256
     if columns := table_options(source).given():
         record["columns"] = columns
@@ -90,8 +99,11 @@ def source_record(source: GraphSource) -> dict[str, Any]:
 
 def _load(source: GraphSource, strict: bool) -> Graph:
     path = _graph_file(source)
-    if path.is_file():
-        if path == Path(source.graph) or source.nodes is not None:
+    if is_folder(path):
+        _refuse_table_options(source, strict)
+        return open_folder(path)
+    if path.is_file() or (path / RECORD).is_file():
+        if path == Path(source.graph) and path.is_file() or source.nodes is not None:
             return read_graph_file(path, source.nodes, table_options(source, strict=strict))
         _refuse_table_options(source, strict)
         run = read_run(source.graph)
@@ -104,8 +116,15 @@ def _load(source: GraphSource, strict: bool) -> Graph:
     if source.graph in datasets.names():
         with progress_bar(f"Fetching {source.graph}", bytes_=True) as progress:
             return datasets.load(source.graph, progress=progress)
+    _refuse_unknown(source)
+
+
+def _refuse_unknown(source: GraphSource) -> NoReturn:
+    """Say that there is no such graph."""
+    path = Path(source.graph)
     if path.is_dir():
-        raise InputError(f"{source.graph}: is a folder, but not a run folder: it has no {RECORD}")
+        kinds = f"neither a graph folder nor a run folder: it has no {INDEX} and no {RECORD}"
+        raise InputError(f"{source.graph}: is a folder, but {kinds}")
     if path.suffix or len(path.parts) > 1:
         raise InputError(f"{source.graph}: there is no such file")
     raise InputError(
@@ -119,6 +138,14 @@ def _refuse_table_options(source: GraphSource, strict: bool) -> None:
         raise InputError(f"--{next(iter(given))} goes with an edge table, and {source.graph} is none")
 
 
+def _refuse_folder_options(source: GraphSource) -> None:
+    """Refuse what would make another graph of a graph folder's."""
+    for option in ("nodes", "adjacency", "largest_component"):
+        if getattr(source, option):
+            flag = f"--{option.replace('_', '-')}"
+            raise InputError(f"{source.graph}: {flag} goes with a graph file: give it to ingest, not to a graph folder")
+
+
 def _graph_file(source: GraphSource) -> Path:
     """The graph file; of a run folder, its cleaned graph."""
     if not source.graph:
@@ -126,7 +153,7 @@ def _graph_file(source: GraphSource) -> Path:
     path = Path(source.graph)
     with prefix_errors(shown_path(path)):
         path.is_file()  # of a folder that can't be read, or a name that is too long
-        return path / GRAPH if (path / RECORD).is_file() else path
+        return path / GRAPH if (path / RECORD).is_file() and (path / GRAPH).is_file() else path
 
 
 def check_output(path: Path, *, force: bool, suffixes: tuple[str, ...]) -> None:

@@ -29,7 +29,10 @@ def _not_nan(value: float | None) -> float | None:
     return value
 
 
-_GRAPH = "The name of a data set (cora), a graph file (.csv, .tsv, .txt, .parquet, .npz, .graphml), or a run folder."
+_GRAPH = (
+    "The name of a data set (cora), a graph file (.csv, .tsv, .txt, .parquet, .npz, .graphml), a graph folder (see: "
+    "ingest), or a run folder."
+)
 _METHOD = "cld, lp, … (see: methods); auto is self-attack, dense-blocks for users and items; large graphs are ranked."
 _BUDGET = (
     "Edges to remove at most: 10%, 0.1 (a fraction) or 500 (a number); with auto the method decides. "
@@ -53,6 +56,9 @@ SettingsOption = Annotated[
 ResumeOption = Annotated[bool, option("Continue after an interruption.", None, "--resume")]
 ForceOption = Annotated[bool, option("Replace the output file if it exists.", None, "--force")]
 SeedOption = Annotated[int, option("The seed of the random numbers.", min=0, max=2**32 - 1)]
+ThreadsOption = Annotated[
+    int | None, option("Threads; the result is the same for any number. \\[default: all cores]", min=1)
+]
 JsonOption = Annotated[bool, option("Print one JSON object and nothing else.", None, "--json")]
 
 
@@ -120,6 +126,16 @@ class CheckOptions(GraphSource):
 
 
 @dataclass(frozen=True, kw_only=True)
+class IngestOptions(GraphSource):
+    """Write a graph file as a graph folder, from which large graphs are read block by block."""
+
+    ctx: typer.Context
+    out: Annotated[Path, option("The graph folder, which must not exist.", "FOLDER")]
+    resume: ResumeOption = False
+    json: JsonOption = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class AttackOptions(GraphSource):
     """Poison a graph, to test how robust a model or a sanitizer is."""
 
@@ -148,6 +164,9 @@ class SanitizeOptions(GraphSource):
     edges_per_round: Annotated[int | None, option("Edges to remove per round; 1 in the paper.", min=1)] = None
     resume: ResumeOption = False
     truth: Annotated[str | None, option("The clean graph, for the report; the method never sees it.", "GRAPH")] = None
+    threads: ThreadsOption = None
+    engine: Annotated[str, option("local, or ray for a cluster.", "NAME")] = "local"
+    address: Annotated[str | None, option("HOST:PORT of the Ray cluster. \\[default: one on this machine]")] = None
     seed: SeedOption = 0
     json: JsonOption = False
 

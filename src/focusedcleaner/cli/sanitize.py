@@ -28,6 +28,7 @@ from focusedcleaner.cli.console import (
 from focusedcleaner.cli.inputs import note_drawn_split, read_graph, read_truth, source_record, table_options
 from focusedcleaner.cli.options import SanitizeOptions
 from focusedcleaner.cli.signals import deferred
+from focusedcleaner.engine.parallel import Executor
 from focusedcleaner.errors import InputError, ResumableRun, recorded_warnings
 from focusedcleaner.formatting import count, percent
 from focusedcleaner.graph import Graph
@@ -50,6 +51,7 @@ from focusedcleaner.scoring import score
 from focusedcleaner.settings import parse_pairs
 
 SHOWN_EDGES = 5
+ENGINES = ("local", "ray")
 ANYWAY = ("--budget 5%", "added to the command, removes the first 5 % of the edges")
 
 
@@ -60,6 +62,7 @@ def sanitize(options: SanitizeOptions) -> None:
     settings = parse_pairs([*(options.settings or []), *pairs])
     if options.method != AUTO:
         _make(options, options.method, settings)  # refuses a wrong setting before the graph is read
+    check_engine(options)
     if options.resume and options.out is None:
         raise InputError("--resume needs --out: the folder of the interrupted run")
     with ExitStack() as stack:
@@ -170,8 +173,8 @@ def _earlier_record(
     record = read_record(folder.work)
     check_same_configuration(folder.path, record, configuration)
     if record["status"] == "complete":
-        if options.scores and not (folder.work / runs.SCORES).exists():
-            raise InputError(f"{folder.path} is complete and has no {runs.SCORES}: choose another folder")
+        if options.scores and not (folder.work / _name(runs.SCORES, graph)).exists():
+            raise InputError(f"{folder.path} is complete and has no {_name(runs.SCORES, graph)}: choose another folder")
         note(f"{folder.path} is complete already")
     elif not folder.checkpoint.exists():
         note(f"{folder.path} has lost its checkpoint, so the run starts from the beginning")
@@ -200,13 +203,19 @@ def _compute(
             whole = replace(sanitation, seconds=seconds + sanitation.seconds, warnings=(*notes, *sanitation.warnings))
             folder.finish(whole, source, status=status, scores=options.scores, original=_original(options, source))
             if options.scores and whole.edge_scores is None:
-                note(f"no {runs.SCORES} was written: {whole.headline}")
+                note(f"no {_name(runs.SCORES, graph)} was written: {whole.headline}")
             write_run_report(folder.path, clean)
 
     try:
-        with progress_bar("Looking for planted edges") as progress:
+        with chosen_engine(options) as executor, progress_bar("Looking for planted edges") as progress:
             sanitation = method.sanitize(
-                graph, options.budget, seed=options.seed, progress=progress, checkpoint=folder.checkpoint
+                graph,
+                options.budget,
+                seed=options.seed,
+                progress=progress,
+                checkpoint=folder.checkpoint,
+                threads=options.threads,
+                executor=executor,
             )
     except Interrupted as stop:
         partial = stop.sanitation
@@ -228,6 +237,26 @@ def _compute(
         raise Stopped(f"interrupted; the run was finished and is in {folder.path}") from None
 
 
+@contextmanager
+def chosen_engine(options: SanitizeOptions) -> Iterator[Executor | None]:
+    """The executor that ``--engine`` asks for; None for threads of this process."""
+    if options.engine == "local":
+        yield None
+        return
+    from focusedcleaner.engine.ray_blocks import ray_executor
+
+    with ray_executor(options.address) as executor:
+        yield executor
+
+
+def check_engine(options: SanitizeOptions) -> None:
+    """Refuse an unknown engine, and an address that no engine uses."""
+    if options.engine not in ENGINES:
+        raise InputError(f"there is no engine {options.engine!r}: it is {' or '.join(ENGINES)}")
+    if options.address is not None and options.engine != "ray":
+        raise InputError("--address is that of a Ray cluster: add --engine ray")
+
+
 def _original(options: SanitizeOptions, source: Mapping[str, Any]) -> Original | None:
     """The file that the graph was read from, if it is one that can be written again; a note if it has changed."""
     path = Path(options.graph)
@@ -240,8 +269,15 @@ def _original(options: SanitizeOptions, source: Mapping[str, Any]) -> Original |
         return None
 
 
+def _name(table: str, graph: Graph) -> str:
+    """The file of a table: Parquet for a graph folder."""
+    return table if graph.stored is None else runs.as_parquet(table)
+
+
 def _cleaned(run: Run) -> Path:
     """The cleaned graph, as its file came in if there is such a copy."""
+    if run.stored is not None:
+        return run.path / runs.as_parquet(runs.CLEANED)
     suffix = runs.original_suffix(run)
     path = run.path / f"{runs.CLEANED}{suffix}"
     return path if suffix is not None and path.is_file() else run.path / runs.GRAPH
@@ -276,10 +312,18 @@ def _show(run: Run, clean: Graph | None) -> None:
     console.print_pointers(
         "Results",
         (str(run.path / runs.REPORT), "the report: open it in a browser"),
-        (str(run.path / runs.REMOVED), "every removed edge, with its evidence"),
-        *([(str(run.path / runs.ADDED), "every added edge")] if len(run.added) else []),
-        *([(str(run.path / runs.SUSPECTS), "suspicious edges that were not removed")] if len(run.suspects) else []),
-        *([(str(run.path / runs.SCORES), "the score of every edge")] if (run.path / runs.SCORES).exists() else []),
+        (str(run.path / run.table_name(runs.REMOVED)), "every removed edge, with its evidence"),
+        *([(str(run.path / run.table_name(runs.ADDED)), "every added edge")] if len(run.added) else []),
+        *(
+            [(str(run.path / run.table_name(runs.SUSPECTS)), "suspicious edges that were not removed")]
+            if len(run.suspects)
+            else []
+        ),
+        *(
+            [(str(run.path / run.table_name(runs.SCORES)), "the score of every edge")]
+            if (run.path / run.table_name(runs.SCORES)).exists()
+            else []
+        ),
         (str(_cleaned(run)), "the cleaned graph"),
         (f"focusedcleaner review {path}", "judge the edges one by one"),
         *([] if clean is not None else [compare]),

@@ -303,13 +303,15 @@ class Attributes:
 
     def __init__(self, graph: Graph, *, unit: bool = False, dtype: torch.dtype = torch.float64) -> None:
         self.matrix, self.dtype = graph.features, dtype
+        stored = getattr(self.matrix, "stored", None)
         if unit and self.matrix is not None:
             self.matrix = unit_rows(self.matrix)
         self.num_columns = graph.num_nodes if self.matrix is None else int(self.matrix.shape[1])
         mean_square = 1.0 if self.matrix is None else float(np.square(self.matrix.data).sum()) / graph.num_nodes
         self.mean_square = mean_square or 1.0
         """The mean of ‖x_i‖², the unit of penalties on W."""
-        self.blocks = [] if self.matrix is None else feature_blocks(self.matrix, dtype)
+        place = None if stored is None else (stored, unit)
+        self.blocks = [] if self.matrix is None else feature_blocks(self.matrix, dtype, place)
         self.starts = [*(block.start for block in self.blocks), graph.num_nodes]
         """The first node of each block, and N."""
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from focusedcleaner.detectors.base import with_prefix
+from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 from focusedcleaner.io.disk import Checkpoint
 from focusedcleaner.sanitizers.base import Progress, Sanitizer, Selection, no_scores
@@ -155,6 +156,10 @@ class IterativeSanitizer(Sanitizer):
             if journal.rounds:
                 saved.save(journal.arrays())
             return replace(journal, interrupted=True)
+        except InputError:  # such as a cluster that is gone: what has been done can be resumed
+            if journal.rounds:
+                saved.save(journal.arrays())
+            raise
         return journal
 
 

@@ -1,0 +1,173 @@
+"""Sanitize a small graph on a cluster of two nodes on this machine, and lose workers, a node and the cluster meanwhile.
+
+test_ray_blocks.py runs this script in a separate process, since Ray starts threads and processes that pytest should not
+own. It prints what happened as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # read when ray is imported
+
+import ray
+from ray.cluster_utils import Cluster
+
+from focusedcleaner import adjacency_rows
+from focusedcleaner.engine import ray_blocks
+from focusedcleaner.engine.parallel import Executor
+from focusedcleaner.engine.ray_blocks import ray_executor
+from focusedcleaner.errors import InputError
+from focusedcleaner.graph import Graph
+from focusedcleaner.io.folder import open_folder
+from tests.engine.ray_cases import BLOCK_ENTRIES, METHODS, cleaned, graph_of_many_blocks, outcome
+
+NODE = {"num_cpus": 2, "object_store_memory": 100 * 2**20, "include_dashboard": False, "node_ip_address": "127.0.0.1"}
+
+
+def workers() -> list[psutil.Process]:
+    """The processes of this cluster that hold blocks."""
+    children = psutil.Process().children(recursive=True)
+    return [child for child in children if child.name().startswith("ray::BlockWorker")]
+
+
+def once(action: Callable[[], None]) -> Callable[..., None]:
+    """A progress callback that acts when the first edges have been removed."""
+    done: list[bool] = []
+
+    def progress(count: int, total: int, stage: str = "") -> None:
+        if count and not done:
+            done.append(True)
+            action()
+
+    return progress
+
+
+def kill_one_worker() -> None:
+    os.kill(workers()[0].pid, signal.SIGKILL)
+
+
+def kill_cluster() -> None:
+    for child in psutil.Process().children(recursive=True):
+        if child.name() in ("gcs_server", "raylet"):
+            child.kill()
+
+
+def die_once(number: int, flag: Path) -> int:
+    """A task whose first worker dies."""
+    if number == 2 and not flag.exists():
+        flag.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.05)
+    return 10 * number
+
+
+def die(number: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def whoami(number: int) -> int:
+    time.sleep(0.2)
+    return os.getpid()
+
+
+def error_of(action: Callable[[], Any]) -> str:
+    try:
+        action()
+    except InputError as error:
+        return str(error)
+    return "no error"
+
+
+def tasks(executor: Executor, folder: Path) -> dict[str, Any]:
+    ray_blocks.RETRIES = 1
+    return {
+        "in order": executor.map(die_once, list(range(6)), folder / "flag"),
+        "processes": len(set(executor.map(whoami, list(range(4))))),
+        "always dying": error_of(lambda: executor.map(die, [0, 1])),
+        "error": error_of(lambda: executor.map(refuse, [0, 1])),
+    }
+
+
+def refuse(number: int) -> None:
+    raise InputError(f"task {number} is refused")
+
+
+def altered(executor: Executor, folder: Path) -> dict[str, str]:
+    """What is said where a worker finds another folder than the driver opened."""
+    answers = {}
+    graph = open_folder(folder)
+    file = folder / "indices.npy"
+    content = file.read_bytes()
+    file.write_bytes(content[:-4] + bytes(4))
+    answers["altered"] = error_of(lambda: cleaned("agreement", graph, executor=executor))
+    file.write_bytes(content)
+    folder.rename(folder.with_name("elsewhere"))
+    answers["missing"] = error_of(lambda: cleaned("agreement", graph, executor=executor))
+    return answers
+
+
+def lost(nodes: Cluster, second: Any, stored: Graph, folder: Path) -> dict[str, Any]:
+    """A node is killed; then, in another run, the rest of the cluster."""
+    answers: dict[str, Any] = {}
+    address = nodes.address
+    with ray_executor(address, workers=3) as executor:
+        kill = once(lambda: nodes.remove_node(second, allow_graceful=False))
+        answers["node"] = outcome(cleaned("cld", stored, executor=executor, progress=kill))
+    checkpoint = folder / "checkpoint.npz"
+    with ray_executor(address, workers=1) as executor:
+        run = {"executor": executor, "progress": once(kill_cluster), "checkpoint": checkpoint}
+        answers["cluster"] = error_of(lambda: cleaned("cld", stored, **run))
+    answers["checkpoint"] = checkpoint.exists()
+    answers["resumed"] = outcome(cleaned("cld", stored, checkpoint=checkpoint))
+    return answers
+
+
+def wrong_version(address: str) -> str:
+    version, ray.__version__ = ray.__version__, "2.0.0"
+    try:
+        return error_of(lambda: ray_executor(address).__enter__())
+    finally:
+        ray.__version__ = version
+
+
+def main(folder: Path) -> None:
+    adjacency_rows.BLOCK_ENTRIES = BLOCK_ENTRIES
+    stored, in_memory = open_folder(folder / "graph"), graph_of_many_blocks()
+    answers: dict[str, Any] = {}
+    nodes = Cluster(initialize_head=True, head_node_args=NODE)
+    second = nodes.add_node(**NODE)
+    address = nodes.address
+    try:
+        answers["version"] = wrong_version(address)
+        answers["too many"] = error_of(lambda: ray_executor(address, workers=5).__enter__())
+        for count in (1, 2, 3):
+            with ray_executor(address, workers=count) as executor:
+                for method in METHODS:
+                    answers[f"{method} {count} folder"] = outcome(cleaned(method, stored, executor=executor))
+                if count == 2:
+                    for method in METHODS:
+                        answers[f"{method} {count} memory"] = outcome(cleaned(method, in_memory, executor=executor))
+                    sanitation = cleaned("cld", stored, executor=executor, progress=once(kill_one_worker))
+                    answers["worker"] = outcome(sanitation)
+                    answers["tasks"] = tasks(executor, folder)
+                    answers["folder"] = altered(executor, folder / "copy")
+        _, left = psutil.wait_procs(workers(), timeout=30)
+        answers["workers left"] = len(left)
+        answers["lost"] = lost(nodes, second, stored, folder)
+    finally:
+        nodes.shutdown()
+    sys.stdout.write(json.dumps(answers) + "\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
