@@ -105,7 +105,7 @@ class LinkPred(Detector):
         weights = mlp.train(
             self._start(len(inputs), view.seed, memory),
             [part.contiguous() for part in inputs.split(SMALL_PART, 1)],
-            PairParts(pairs, edges.shape[1]).gradient,
+            PairParts(pairs, edges.shape[1], SMALL_PART).gradient,
             epochs=self.epochs if memory else self.first_epochs,
             rate=self.rate,
         )
@@ -158,14 +158,14 @@ def _link_probabilities(block: RowBlock, outputs: Tensor) -> Tensor:
 
 
 class PairParts:
-    """`balanced_bce_gradient` of pairs in parts of `SMALL_PART` nodes: each pair is computed at both ends."""
+    """`balanced_bce_gradient` of pairs in parts of ``size`` nodes: each pair is computed at both ends."""
 
-    def __init__(self, pairs: Pairs, num_edges: int) -> None:
+    def __init__(self, pairs: Pairs, num_edges: int, size: int) -> None:
         crow, columns = pairs.matrix.crow_indices(), pairs.matrix.col_indices()
         num_pairs = pairs.place.shape[1]
-        target = torch.zeros(len(columns)).index_fill_(0, pairs.place[:, :num_edges].ravel(), 1.0)
-        weight = torch.where(target > 0, 1 / (2 * num_edges), 1 / (2 * max(num_pairs - num_edges, 1)))
-        self.starts = [*range(0, len(crow) - 1, SMALL_PART), len(crow) - 1]
+        target = torch.zeros_like(pairs.matrix.values()).index_fill_(0, pairs.place[:, :num_edges].ravel(), 1.0)
+        weight = torch.where(target > 0, 1 / (2 * num_edges), 1 / (2 * max(num_pairs - num_edges, 1))).to(target.dtype)
+        self.starts = [*range(0, len(crow) - 1, size), len(crow) - 1]
         self.parts = []
         for start, stop in pairwise(self.starts):
             entries = slice(int(crow[start]), int(crow[stop]))

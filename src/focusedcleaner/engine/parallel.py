@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
@@ -51,15 +52,16 @@ class Threads:
         numbers = iter(range(len(blocks)))  # each number is handed out once, by the interpreter's own lock
 
         def work() -> None:
-            for number in numbers:
-                results[number] = kernel(blocks[number], *shared)
+            try:
+                for number in numbers:
+                    results[number] = kernel(blocks[number], *shared)
+            finally:  # after an error no thread begins another block
+                deque(numbers, maxlen=0)
 
         helpers = [self._pool.submit(work) for _ in range(min(self.count, len(blocks)) - 1)]
         try:
             Context().run(work)  # as in the other threads, a kernel's own blocks are computed by one
         finally:
-            for _ in numbers:  # after an error no other block is begun
-                pass
             wait(helpers)
         for helper in helpers:
             helper.result()
