@@ -268,6 +268,12 @@ class Graph:
         return np.empty(0, dtype=np.int64) if self.labels is None else self.labels[self.labels != UNKNOWN]
 
     @property
+    def has_several_classes(self) -> bool:
+        """Whether nodes of at least two classes are known."""
+        known = self.known_labels
+        return bool(len(known)) and bool(known.min() < known.max())
+
+    @property
     def num_classes(self) -> int:
         """The number of class names or, without any, one more than the largest known label."""
         return len(self.class_names) if self.class_names is not None else int(self.known_labels.max(initial=-1)) + 1
@@ -326,11 +332,12 @@ class Graph:
         """The user's id of a node."""
         return int(node) if self.names is None else self.names[node]
 
-    def names_of(self, nodes: IntArray) -> Sequence[Hashable]:
+    def names_of(self, nodes: IntArray) -> tuple[Hashable, ...] | StoredNames:
         """The user's ids of some nodes."""
         if self.names is None:
             return StoredNames(nodes)
-        return self.names.take(nodes) if isinstance(self.names, StoredNames) else [self.names[node] for node in nodes]
+        names = self.names
+        return names.take(nodes) if isinstance(names, StoredNames) else tuple(names[node] for node in nodes)
 
     def fingerprint(self) -> str:
         """A SHA-256 of edges, attributes, labels and split: equal for equal graphs on any machine.
@@ -376,23 +383,24 @@ class Graph:
         """
         array = _integers(pairs, "edges").reshape(-1, 2)
         array = array[array[:, 0] != array[:, 1]]
-        first, second = np.minimum(*array.T), np.maximum(*array.T)
-        order = np.lexsort((second, first))
-        array = np.stack([first[order], second[order]], axis=1)
-        repeated = np.zeros(len(array), dtype=bool)
-        repeated[1:] = (array[1:] == array[:-1]).all(axis=1)
-        return cls(num_nodes, array[~repeated], **parts)
+        check_range(array, num_nodes, "an edge")
+        keys = unique_keys(pair_keys(np.sort(array, axis=1), num_nodes))
+        return cls(num_nodes, pairs_of_keys(keys, num_nodes), **parts)
 
     def with_edges(self, pairs: ArrayLike) -> Self:
         """The graph with these edges added; edges that it already has are ignored."""
         added = _integers(pairs, "edges").reshape(-1, 2)
+        if not len(added):
+            return self
         joined = type(self).from_pairs(self.num_nodes, np.concatenate([self.edges, added]))
         return replace(self, edges=joined.edges)
 
     def without_edges(self, pairs: ArrayLike) -> Self:
         """The graph without these edges; edges that it does not have are ignored."""
-        removed = type(self).from_pairs(self.num_nodes, pairs)
-        return replace(self, edges=self.edges[~removed.has_edges(self.edges)])
+        removed = type(self).from_pairs(self.num_nodes, pairs).edges
+        kept = np.ones(self.num_edges, dtype=bool)
+        kept[self.edge_numbers(removed[self.has_edges(removed)])] = False
+        return replace(self, edges=self.edges[kept])
 
     def added_edges(self, before: Graph) -> IntArray:
         """The edges that this graph has and ``before`` does not (E′ × 2)."""
@@ -456,9 +464,8 @@ class Graph:
         if self.stored is not None:
             return NodeOrder(np.arange(self.num_nodes))
         if self._names_count:
-            assert self.names is not None
-            is_column = isinstance(self.names, StoredNames)
-            return NodeOrder(self.names.order() if is_column else order_by_name(self.names))
+            names = self.names or ()
+            return NodeOrder(names.order() if isinstance(names, StoredNames) else order_by_name(names))
         codes = np.full(self.num_nodes, UNKNOWN) if self.labels is None else self.labels.copy()
         for number, part in enumerate(() if self.split is None else self.split.parts, start=1):
             codes[part] += number * (self.num_classes + 1)
@@ -477,9 +484,10 @@ class Graph:
     def _names_count(self) -> bool:
         """Whether nodes have names. The numbers 0 … N−1 in another order are what renumbering leaves without names."""
         if isinstance(self.names, StoredNames):
-            ids, size = self.names.numbers, self.num_nodes
-            renumbered = ids is not None and ids.min() == 0 and ids.max() == size - 1
-            return not renumbered or np.array_equal(ids, np.arange(size))
+            ids = self.names.numbers
+            if ids is None or ids.min() != 0 or ids.max() != self.num_nodes - 1:
+                return True
+            return np.array_equal(ids, np.arange(self.num_nodes))
         numbers = tuple(range(self.num_nodes))
         return self.names is not None and (self.names == numbers or set(self.names) != set(numbers))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ _ROUNDS = 32
 """Rounds of colour refinement at most; most graphs need three or four."""
 _DIGITS = 3
 """Decimals of an attribute that count."""
+_ENTRIES = 2**22
+"""Entries of the features that are hashed at once, about."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,24 @@ class NodeOrder:
         >>> NodeOrder(np.array([2, 0, 1])).places([2, 1])
         array([0, 2])
         """
-        return np.argsort(self.nodes)[np.asarray(nodes, dtype=np.int64)]
+        return self._place[np.asarray(nodes, dtype=np.int64)]
+
+    @cached_property
+    def _place(self) -> NDArray[np.int64]:
+        place = np.empty(len(self.nodes), dtype=np.int64)
+        place[self.nodes] = np.arange(len(self.nodes))
+        return place
+
+    def pairs_to(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Translate P different pairs of nodes (P × 2) to pairs of places, the smaller first, sorted.
+
+        >>> NodeOrder(np.array([2, 0, 1])).pairs_to(np.array([[0, 1], [0, 2]]))
+        array([[0, 1],
+               [1, 2]])
+        """
+        one, other = self.places(pairs).T
+        keys = np.sort(np.minimum(one, other) * len(self.nodes) + np.maximum(one, other))
+        return np.stack(np.divmod(keys, len(self.nodes)), axis=1)
 
     def pairs_back(
         self, pairs: NDArray[np.int64], columns: Mapping[str, NDArray[Any]]
@@ -107,9 +127,17 @@ def order_by_structure(
 
 
 def _row_hashes(features: sp.csr_array) -> Hashes:
-    values = np.round(features.data, _DIGITS) + 0.0  # no negative zero, whose bits differ
-    entries = _mixed(_mixed(values.view(np.uint64)) + features.indices.astype(np.uint64))
-    return _row_sums(entries, features.indptr)
+    size = max(1, features.shape[0] * _ENTRIES // max(features.nnz, 1))
+    starts = range(0, features.shape[0], size)
+    return np.concatenate([_hashes_of_rows(features, start, start + size) for start in starts])
+
+
+def _hashes_of_rows(features: sp.csr_array, start: int, stop: int) -> Hashes:
+    indptr = features.indptr[start : stop + 1]
+    own = slice(indptr[0], indptr[-1])
+    values = np.round(features.data[own], _DIGITS) + 0.0  # no negative zero, whose bits differ
+    entries = _mixed(_mixed(values.view(np.uint64)) + features.indices[own].astype(np.uint64))
+    return _row_sums(entries, indptr - indptr[0])
 
 
 def _refined(colours: Hashes, neighbours: NDArray[np.int64], starts: NDArray[np.int64]) -> Hashes:

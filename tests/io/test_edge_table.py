@@ -24,10 +24,10 @@ def test_ids_are_numbered_by_value_or_by_appearance(rows: list[tuple[str, str]])
     assert [(ids[u], ids[v]) for u, v in codes.tolist()] == rows
     seen = list(dict.fromkeys(cell for row in rows for cell in row))
     numbers = all(cell.lstrip("-").isdigit() and str(int(cell)) == cell for cell in seen)
-    assert ids == (sorted(seen, key=int) if numbers else seen)
+    assert list(ids) == (sorted(seen, key=int) if numbers else seen)
 
 
 @pytest.mark.parametrize("kind", [pl.Int64, pl.String])
 def test_no_rows_are_no_ids(kind: type[pl.DataType]) -> None:
     codes, ids = _factorized([pl.Series([], dtype=kind)] * 2)
-    assert (codes.shape, ids) == ((0, 2), [])
+    assert (codes.shape, list(ids)) == ((0, 2), [])

@@ -141,6 +141,7 @@ def datasets_get(
 _command("demo.demo", options.DemoOptions)
 _command("info.check", options.CheckOptions)
 _command("ingest.ingest", options.IngestOptions)
+_command("generate.generate", options.GenerateOptions)
 _command("attack.attack", options.AttackOptions)
 _command("sanitize.sanitize", options.SanitizeOptions)
 _command("finished_runs.score", options.ScoreOptions)

@@ -8,7 +8,6 @@ from focusedcleaner.cli.console import Stopped, note, print_json, resume_command
 from focusedcleaner.cli.inputs import read_graph, source_record
 from focusedcleaner.cli.options import IngestOptions
 from focusedcleaner.errors import InputError, prefix_errors
-from focusedcleaner.formatting import count
 from focusedcleaner.io.folder import INDEX, is_folder, read_object
 from focusedcleaner.io.folder_writer import write_folder
 
@@ -32,7 +31,7 @@ def ingest(options: IngestOptions) -> None:
     if options.json:
         print_json({**sizes, "checksum": index["checksum"], "seconds": round(seconds, 3), "out": str(options.out)})
         return
-    listed = ", ".join(count(number, name.removesuffix("s")) for name, number in sizes.items())
+    listed = ", ".join(f"{number:,} {name}" for name, number in sizes.items())
     screen().print_line(f"{options.out}  {listed}  ", f"{seconds:.1f} s")
 
 

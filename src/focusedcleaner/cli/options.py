@@ -136,6 +136,20 @@ class IngestOptions(GraphSource):
 
 
 @dataclass(frozen=True, kw_only=True)
+class GenerateOptions:
+    """Draw a graph with classes and attributes, of any size, to try things on; attack poisons it."""
+
+    out: Annotated[Path, option("The graph file, or the graph folder if the name has no suffix.", "GRAPH")]
+    nodes: Annotated[int, option("The number of nodes.", min=1)] = 1000
+    edges: Annotated[int, option("The number of edges.", min=0)] = 2000
+    classes: Annotated[int, option("The number of classes, equally large.", min=1)] = 5
+    attributes: Annotated[int, option("The number of attributes: words, which a node has or has not.", min=0)] = 200
+    homophily: Annotated[float, option("The share of edges within a class.", min=0.0, max=1.0)] = 0.8
+    seed: SeedOption = 0
+    json: JsonOption = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class AttackOptions(GraphSource):
     """Poison a graph, to test how robust a model or a sanitizer is."""
 

@@ -34,6 +34,7 @@ from focusedcleaner.formatting import count, percent
 from focusedcleaner.graph import Graph
 from focusedcleaner.io.original import ORIGINAL_SUFFIXES, Original, open_original
 from focusedcleaner.report import write_report
+from focusedcleaner.run_columns import as_parquet
 from focusedcleaner.run_record import RECORD, Status, check_same_configuration, read_record
 from focusedcleaner.runs import Run, RunFolder, read_run
 from focusedcleaner.sanitizers import (
@@ -271,13 +272,13 @@ def _original(options: SanitizeOptions, source: Mapping[str, Any]) -> Original |
 
 def _name(table: str, graph: Graph) -> str:
     """The file of a table: Parquet for a graph folder."""
-    return table if graph.stored is None else runs.as_parquet(table)
+    return table if graph.stored is None else as_parquet(table)
 
 
 def _cleaned(run: Run) -> Path:
     """The cleaned graph, as its file came in if there is such a copy."""
     if run.stored is not None:
-        return run.path / runs.as_parquet(runs.CLEANED)
+        return run.path / as_parquet(runs.CLEANED)
     suffix = runs.original_suffix(run)
     path = run.path / f"{runs.CLEANED}{suffix}"
     return path if suffix is not None and path.is_file() else run.path / runs.GRAPH
@@ -297,7 +298,7 @@ def _show(run: Run, clean: Graph | None) -> None:
     facts.add_row("method", f"{method}: {SANITIZERS[method].summary}" if method in SANITIZERS.names() else method)
     facts.add_row("budget", _budget(run))
     facts.add_row("time", f"{record['seconds']:.1f} s")
-    if not math.isnan(run.poisoned.homophily) and len(set(run.poisoned.known_labels.tolist())) > 1:
+    if not math.isnan(run.poisoned.homophily) and run.poisoned.has_several_classes:
         before, after = percent(run.poisoned.homophily), percent(run.graph.homophily)
         facts.add_row("same class", f"{before} of the edges before, {after} after (where both classes are known)")
     if clean is not None:
@@ -312,23 +313,24 @@ def _show(run: Run, clean: Graph | None) -> None:
     console.print_pointers(
         "Results",
         (str(run.path / runs.REPORT), "the report: open it in a browser"),
-        (str(run.path / run.table_name(runs.REMOVED)), "every removed edge, with its evidence"),
-        *([(str(run.path / run.table_name(runs.ADDED)), "every added edge")] if len(run.added) else []),
-        *(
-            [(str(run.path / run.table_name(runs.SUSPECTS)), "suspicious edges that were not removed")]
-            if len(run.suspects)
-            else []
-        ),
-        *(
-            [(str(run.path / run.table_name(runs.SCORES)), "the score of every edge")]
-            if (run.path / run.table_name(runs.SCORES)).exists()
-            else []
-        ),
+        *_tables(run),
         (str(_cleaned(run)), "the cleaned graph"),
         (f"focusedcleaner review {path}", "judge the edges one by one"),
         *([] if clean is not None else [compare]),
         *([] if len(run.removed) or run.verdict.status == "no sign" else [ANYWAY]),
     )
+
+
+def _tables(run: Run) -> Iterator[tuple[str, str]]:
+    """The tables of edges that a run has, each with a description."""
+    for name, description, is_there in (
+        (runs.REMOVED, "every removed edge, with its evidence", True),
+        (runs.ADDED, "every added edge", len(run.added) > 0),
+        (runs.SUSPECTS, "suspicious edges that were not removed", len(run.suspects) > 0),
+        (runs.SCORES, "the score of every edge", (run.path / run.table_name(runs.SCORES)).exists()),
+    ):
+        if is_there:
+            yield str(run.path / run.table_name(name)), description
 
 
 def _budget(run: Run) -> str:

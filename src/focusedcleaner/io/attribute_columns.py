@@ -39,7 +39,7 @@ _BATCH = 256
 
 @dataclass
 class Encoder:
-    """Makes N × F attributes of columns of text, and keeps account of what was done with which column."""
+    """Makes N × F attributes of columns of text or numbers, and keeps account of what was done with which column."""
 
     place: Callable[[int], str]
     """Where a row is, for a message."""
@@ -73,8 +73,12 @@ class Encoder:
             self._pack()
 
     def matrix(self) -> sp.csr_array:
-        """N × F, the columns in the order of the names."""
-        return sp.hstack(self.parts, format="csr") if self.parts else sp.csr_array((0, 0))
+        """N × F, the columns in the order of the names; empties the encoder."""
+        if not self.parts:
+            return sp.csr_array((0, 0))
+        joined = sp.hstack(self.parts, format="csc")
+        self.parts.clear()
+        return joined.tocsr()
 
     def notes(self) -> list[str]:
         """One sentence for each kind of thing that was done."""
@@ -89,7 +93,11 @@ class Encoder:
 
     def _pack(self) -> None:
         if self.dense:
-            self.parts.append(sp.csc_array(np.stack(self.dense, axis=1)))
+            rows = [np.flatnonzero(column).astype(np.int32) for column in self.dense]
+            starts = np.cumsum([0, *map(len, rows)], dtype=np.int32)
+            data = np.concatenate([column[places] for column, places in zip(self.dense, rows, strict=True)])
+            shape = len(self.dense[0]), len(self.dense)
+            self.parts.append(sp.csc_array((data, np.concatenate(rows), starts), shape=shape))
             self.dense.clear()
 
     def _numeric(self, column: pl.Series, values: FloatArray, missing: BoolArray) -> None:

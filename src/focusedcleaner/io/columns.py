@@ -77,6 +77,9 @@ class Table(Protocol):
 
     def columns(self, numbers: Sequence[int], *, header: bool) -> list[pl.Series]: ...
 
+    def attributes(self, numbers: Sequence[int]) -> list[pl.Series]:
+        """Columns of a table with a header: as text or, where a file has numbers alone in them, as numbers."""
+
     def place(self, row: int, *, header: bool) -> str: ...
 
     def plain(self, texts: Sequence[str]) -> list[str]:

@@ -15,6 +15,7 @@ from focusedcleaner.graph import BoolArray, IntArray, unique_keys
 from focusedcleaner.io import node_text
 from focusedcleaner.io.attribute_columns import MISSING
 from focusedcleaner.io.columns import EdgeColumns, Table, TableOptions, edge_columns
+from focusedcleaner.io.node_ids import NodeIds, whole_numbers
 from focusedcleaner.io.parquet_table import PARQUET, ParquetTable
 from focusedcleaner.io.text_table import TextTable
 
@@ -35,7 +36,7 @@ class EdgeTable:
     columns: EdgeColumns
     codes: IntArray
     """M × 2 positions in ``ids``."""
-    ids: list[str]
+    ids: NodeIds
     """The names of the nodes, in numerical order if all are whole numbers, else in the order of their appearance. In a
     bipartite table the sources come first."""
     prefixed: bool
@@ -50,25 +51,26 @@ class EdgeTable:
         ends = table.columns([columns.source, columns.target], header=columns.header)
         if not columns.bipartite:
             codes, ids = _factorized(ends)
-            result = cls(table, columns, codes, ids, False)
-            result._check(ids)
-            return cls(table, columns, codes, table.plain(ids), False)
+            return cls(table, columns, codes, cls(table, columns, codes, ids, False)._plain_ids(), False)
         parts = [_factorized([end]) for end in ends]
         sizes = [len(part[1]) for part in parts]
         codes = np.hstack([parts[0][0], parts[1][0] + sizes[0]])
-        ids = parts[0][1] + parts[1][1]
-        cls(table, columns, codes, ids, False)._check(ids)
-        plain = table.plain(ids)
+        ids = NodeIds([*parts[0][1], *parts[1][1]])
+        plain = cls(table, columns, codes, ids, False)._plain_ids()
         prefixed = not set(plain[: sizes[0]]).isdisjoint(plain[sizes[0] :])
         if prefixed:
             one, other = columns.kinds()
-            plain = [f"{one if place < sizes[0] else other} {name}" for place, name in enumerate(plain)]
+            plain = NodeIds([f"{one if place < sizes[0] else other} {name}" for place, name in enumerate(plain)])
         return cls(table, columns, codes, plain, prefixed)
 
-    def _check(self, ids: list[str]) -> None:
-        for code, name in enumerate(ids):
+    def _plain_ids(self) -> NodeIds:
+        """The ids, checked, without the apostrophes that keep a spreadsheet from computing them."""
+        if self.ids.numbers is not None:
+            return self.ids
+        for code, name in enumerate(self.ids):
             if problem := node_text.id_problem(name):
                 raise InputError(f"{self.place_of(code)}: {problem}")
+        return NodeIds(self.table.plain(self.ids.texts))
 
     def place_of(self, code: int) -> str:
         """Where a node first appears."""
@@ -112,14 +114,14 @@ class EdgeTable:
         return values == 0, bool(((values != 0) & (values != 1)).any())
 
 
-def _factorized(columns: Sequence[pl.Series]) -> tuple[IntArray, list[str]]:
+def _factorized(columns: Sequence[pl.Series]) -> tuple[IntArray, NodeIds]:
     """The position of each cell (M × number of columns) among the distinct cells, and these as text."""
     import polars as pl
 
-    numbers = _whole_numbers(columns)
+    numbers = whole_numbers(columns)
     if numbers is not None:
         codes, distinct = _numbered(numbers)
-        return codes, [str(number) for number in distinct.tolist()]
+        return codes, NodeIds(distinct)
     categories = pl.concat([column.cast(pl.String).cast(pl.Categorical).rename("id") for column in columns])
     raw = categories.to_physical().to_numpy().astype(np.int64).reshape(len(columns), -1).T
     used = categories.unique()
@@ -132,24 +134,7 @@ def _factorized(columns: Sequence[pl.Series]) -> tuple[IntArray, list[str]]:
         order = np.array(sorted(range(len(ids)), key=lambda place: int(ids[place])), dtype=np.int64)
     rank = first
     rank[physical[order]] = np.arange(len(order))
-    return rank[raw], [ids[place] for place in order.tolist()]
-
-
-def _whole_numbers(columns: Sequence[pl.Series]) -> IntArray | None:
-    """Columns of ids as integers (M × number of columns), if all of them are integers as Python prints them."""
-    import polars as pl
-
-    values = np.empty((len(columns[0]), len(columns)), dtype=np.int64)
-    for place, column in enumerate(columns):
-        numbers = column
-        if column.dtype != pl.Int64:
-            if not node_text.all_integers(column.head(100).to_list()):
-                return None
-            numbers = column.cast(pl.Int64, strict=False)
-            if numbers.null_count() or not (numbers.cast(pl.String) == column).all():
-                return None
-        values[:, place] = numbers.to_numpy()
-    return values
+    return rank[raw], NodeIds([ids[place] for place in order.tolist()])
 
 
 def _numbered(values: IntArray) -> tuple[IntArray, IntArray]:
@@ -163,5 +148,7 @@ def _numbered(values: IntArray) -> tuple[IntArray, IntArray]:
     values -= low  # in place: the values are a copy of the columns
     present = np.zeros(high - low + 1, dtype=bool)
     present[values.ravel()] = True
+    if present.all():
+        return values, np.arange(low, high + 1)
     places = np.cumsum(present) - 1
     return places[values], np.flatnonzero(present) + low

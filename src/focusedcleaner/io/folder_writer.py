@@ -83,7 +83,7 @@ class FolderWriter:
         header = io.BytesIO()
         array = np.ascontiguousarray(array)
         npy.write_array_header_1_0(header, npy.header_data_from_array_1_0(array))
-        self._add(f"{name}.npy", header.getvalue(), memoryview(array.reshape(-1)).cast("B") if array.size else b"")
+        self._add(f"{name}.npy", header.getvalue(), array.reshape(-1).view(np.uint8).data)
 
     def add_file(self, name: str, content: bytes) -> None:
         """Write another file, unless an earlier try has."""
@@ -152,13 +152,8 @@ def _write_all(file: int, content: bytes | memoryview) -> None:
         rest = rest[os.write(file, rest) :]
 
 
-@contextmanager
-def opened_writer(path: Path, source: Mapping[str, Any], *, resume: bool = False) -> Iterator[FolderWriter]:
-    """Check and lock the place of a graph folder; an earlier try is taken over if ``resume``.
-
-    Raises:
-        InputError: the folder exists, or another process is writing it, or it can't be written.
-    """
+def check_free(path: Path) -> None:
+    """Refuse a place where no graph folder can be written."""
     with prefix_errors(path):
         if path.exists():
             raise InputError("exists already: choose another folder for the graph")
@@ -166,11 +161,20 @@ def opened_writer(path: Path, source: Mapping[str, Any], *, resume: bool = False
             raise InputError(f"there is no folder {path.parent}")
         if not os.access(path.parent, os.W_OK | os.X_OK):
             raise InputError(f"can't be written: {path.parent} is not writable")
+
+
+@contextmanager
+def opened_writer(path: Path, source: Mapping[str, Any], *, resume: bool = False) -> Iterator[FolderWriter]:
+    """Check and lock the place of a graph folder; an earlier try is taken over if ``resume``.
+
+    Raises:
+        InputError: the folder exists, or another process is writing it, or it can't be written.
+    """
+    check_free(path)
     with lock_file(path):
+        check_free(path)  # another process may have written it meanwhile
         writer = FolderWriter(path, source)
         with prefix_errors(path):
-            if path.exists():
-                raise InputError("exists already: choose another folder for the graph")
             writer.begin(resume=resume)
         try:
             yield writer
@@ -215,21 +219,22 @@ def _write_rows(writer: FolderWriter) -> None:
 
 
 def _write_parts(writer: FolderWriter, graph: Graph) -> None:
-    """Write what a graph was read as; the rows of the adjacency are made of it."""
-    names = graph.names_of(graph.canonical_order.nodes)
-    graph = graph.in_canonical_order()
-    writer.add("edges", graph.edges)
+    """Write what a graph was read as, its nodes in canonical order; the rows of the adjacency are made of it."""
+    order = graph.canonical_order
+    moved = not np.array_equal(order.nodes, np.arange(graph.num_nodes))
     features = graph.features
+    writer.add("edges", order.pairs_to(graph.edges) if moved else graph.edges)
     if features is not None:
-        writer.add("x_indptr", features.indptr.astype(np.int64))
-        writer.add("x_indices", features.indices.astype(np.int32, copy=False))
-        writer.add("x_data", features.data.astype(np.float64, copy=False))
+        rows = features[order.nodes] if moved else features
+        writer.add("x_indptr", rows.indptr.astype(np.int64))
+        writer.add("x_indices", rows.indices.astype(np.int32, copy=False))
+        writer.add("x_data", rows.data.astype(np.float64, copy=False))
+        del rows
     if graph.labels is not None:
-        writer.add("labels", graph.labels)
-    if graph.split is not None:
-        for part in PARTS:
-            writer.add(part, getattr(graph.split, part))
-    _write_ids(writer, names)
+        writer.add("labels", graph.labels[order.nodes])
+    for part in PARTS if graph.split is not None else ():
+        writer.add(part, np.sort(order.places(getattr(graph.split, part))))
+    _write_ids(writer, graph.names_of(order.nodes))
     kept = features is not None and features.shape[1] == graph.num_attributes
     about = {
         "num_nodes": graph.num_nodes,

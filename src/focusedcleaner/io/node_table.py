@@ -6,18 +6,19 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from focusedcleaner.attribute_matrix import AttributeMatrix
 from focusedcleaner.errors import InputError
 from focusedcleaner.formatting import count, readable
-from focusedcleaner.graph import PARTS, UNKNOWN
+from focusedcleaner.graph import PARTS, UNKNOWN, IntArray, Split, unique_keys
 from focusedcleaner.io import node_text
 from focusedcleaner.io.attribute_columns import MISSING, Encoder
 from focusedcleaner.io.column_names import IDS, LABELS, plain_name, stem
 from focusedcleaner.io.columns import Table, TableOptions, column_number, listed
-
-if TYPE_CHECKING:
-    import polars as pl
+from focusedcleaner.io.node_ids import NodeIds, whole_numbers
 
 UNKNOWN_LABELS = (*MISSING, "unknown")
 """Labels, in lower case, of nodes whose class is not known."""
@@ -32,7 +33,7 @@ class NodeTable:
 
     table: Table
     names: list[str]
-    ids: list[str]
+    ids: NodeIds
     id_column: int
     label_column: int | None
 
@@ -42,10 +43,13 @@ class NodeTable:
         names = table.plain(table.first_row)
         id_column = _id_column(names, options, ends)
         label_column = _label_column(names, options, id_column)
-        nodes = cls(table, names, [], id_column, label_column)
         (column,) = table.columns([id_column], header=True)
-        ids = table.plain([str(name) for name in column.to_list()])
-        nodes._check(ids)
+        numbers = whole_numbers([column])
+        if numbers is None or len(unique_keys(numbers[:, 0])) < len(numbers):
+            ids = NodeIds(table.plain([str(name) for name in column.to_list()]))
+            cls(table, names, ids, id_column, label_column)._check()
+        else:
+            ids = NodeIds(numbers[:, 0])
         return cls(table, names, ids, id_column, label_column)
 
     def place(self, row: int) -> str:
@@ -57,9 +61,9 @@ class NodeTable:
         """The name of the column of ids."""
         return self.names[self.id_column]
 
-    def _check(self, ids: list[str]) -> None:
+    def _check(self) -> None:
         seen: set[str] = set()
-        for row, name in enumerate(ids):
+        for row, name in enumerate(self.ids):
             problem = f"node {name!r} comes twice" if name in seen else node_text.id_problem(name)
             if problem:
                 raise InputError(f"{self.place(row)}: {problem}")
@@ -74,43 +78,52 @@ class NodeTable:
         others = [number for number in others if number != split_column]
         self._check_names(others)
         if self.label_column is not None:
-            words = self._texts(self.label_column) + [""] * extra
-            parts["labels"], parts["class_names"] = _labels(words)
+            parts["labels"], parts["class_names"] = self._labels(self.label_column, extra)
             node_text.checked_texts(parts["class_names"], "class name")
             notes += _one_class(parts, readable(self.names[self.label_column], 40))
         if split_column is not None:
-            parts["split"] = node_text.parse_split(self._split_words(split_column) + [""] * extra)
+            parts["split"] = self._split(split_column)
         if others:
             encoder = Encoder(self.place, extra)
             size = max(1, min(_MOST_COLUMNS, _MOST_CELLS // max(1, len(self.ids))))
             for start in range(0, len(others), size):
-                columns = self._columns(others[start : start + size])
+                numbers = others[start : start + size]
+                columns = zip(numbers, self.table.attributes(numbers), strict=True)
                 encoder.add([column.rename(self.names[number]) for number, column in columns])
             notes += encoder.notes()
             if encoder.names:
                 keys = node_text.checked_texts(encoder.names, "attribute name") or ()
-                parts["attributes"] = encoder.matrix()
+                parts["attributes"] = AttributeMatrix(encoder.matrix()).freeze()
                 parts["attribute_names"] = node_text.names_of_keys(_distinct(keys))
         return parts, notes
 
-    def _columns(self, numbers: list[int]) -> list[tuple[int, pl.Series]]:
-        """Columns as text."""
+    def _words(self, number: int) -> tuple[list[str], IntArray]:
+        """The different texts of a column, and which of them each row has."""
         import polars as pl
 
-        columns = self.table.columns(numbers, header=True)
-        return [(number, column.cast(pl.String)) for number, column in zip(numbers, columns, strict=True)]
+        (column,) = self.table.columns([number], header=True)
+        texts = column.cast(pl.String).cast(pl.Categorical)
+        words = texts.unique()
+        numbers = words.to_physical().to_numpy().astype(np.int64)
+        code = np.empty(numbers.max(initial=-1) + 1, dtype=np.int64)
+        code[numbers] = np.arange(len(words))
+        return self.table.plain(words.cast(pl.String).to_list()), code[texts.to_physical().to_numpy()]
 
-    def _texts(self, number: int) -> list[str]:
-        ((_, column),) = self._columns([number])
-        return self.table.plain(column.to_list())
+    def _labels(self, number: int, extra: int) -> tuple[IntArray, tuple[str, ...] | None]:
+        """Labels and class names, for the rows and ``extra`` nodes more."""
+        words, codes = self._words(number)
+        labels, names = _labels(words)
+        return np.concatenate([labels[codes], np.full(extra, UNKNOWN)]), names
 
-    def _split_words(self, number: int) -> list[str]:
-        words = self._texts(number)
-        for row, word in enumerate(words):
-            if word not in ("", *PARTS):
-                problem = f"the split {node_text.shortened(word)} must be train, val, test or empty"
-                raise InputError(f"{self.place(row)}: {problem}")
-        return words
+    def _split(self, number: int) -> Split:
+        words, codes = self._words(number)
+        wrong = np.flatnonzero(~np.isin(words, ("", *PARTS)))
+        if len(wrong):
+            row = int(np.flatnonzero(np.isin(codes, wrong))[0])
+            problem = f"the split {node_text.shortened(words[codes[row]])} must be train, val, test or empty"
+            raise InputError(f"{self.place(row)}: {problem}")
+        part_of = np.array(words, dtype=np.str_)[codes] if words else np.empty(0, dtype=np.str_)
+        return Split(*(np.flatnonzero(part_of == part) for part in PARTS))
 
     def _check_names(self, numbers: list[int]) -> None:
         counts = Counter(self.names[number] for number in numbers)

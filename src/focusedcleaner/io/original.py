@@ -19,6 +19,7 @@ from focusedcleaner.io.disk import checked_file, checksum
 from focusedcleaner.io.edge_table import EdgeTable, open_table
 from focusedcleaner.io.edit import with_changes
 from focusedcleaner.io.networkx import graphml_network, graphml_without
+from focusedcleaner.io.node_ids import NodeIds
 from focusedcleaner.io.node_text import id_texts
 from focusedcleaner.io.npz import npz_with_adjacency, raw_adjacency
 from focusedcleaner.io.parquet_table import ParquetTable
@@ -142,7 +143,7 @@ class TableOriginal(Original):
 
     def _keys(self, graph: Graph) -> IntArray:
         """The key of each row's pair of nodes; −1 where a node is not in the graph."""
-        pairs = np.sort(node_numbers(self.edges, id_texts(graph)), axis=1)
+        pairs = np.sort(node_numbers(self.edges, NodeIds.of(graph)), axis=1)
         return np.where(pairs[:, 0] < 0, -1, pair_keys(pairs, graph.num_nodes))
 
 

@@ -65,6 +65,10 @@ class ParquetTable:
         read = dict(zip(wanted, map(_plain, self.frame(wanted).get_columns()), strict=True))
         return [read[number] for number in numbers]
 
+    def attributes(self, numbers: Sequence[int]) -> list[pl.Series]:
+        """Some columns: those of finite double-precision numbers as they are, else as `columns`."""
+        return [column if _all_finite(column) else _plain(column) for column in self.frame(numbers).get_columns()]
+
     def frame(self, numbers: Sequence[int], rows: int | None = None) -> pl.DataFrame:
         """Some columns as they are in the file."""
         import polars as pl
@@ -81,6 +85,12 @@ class ParquetTable:
     def plain(self, texts: Sequence[str]) -> list[str]:
         """Names as they are: no spreadsheet computes the cells of a Parquet file."""
         return list(texts)
+
+
+def _all_finite(column: pl.Series) -> bool:
+    import polars as pl
+
+    return column.dtype == pl.Float64 and not column.null_count() and bool(column.is_finite().all())
 
 
 def _plain(column: pl.Series) -> pl.Series:

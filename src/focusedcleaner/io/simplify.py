@@ -67,21 +67,32 @@ def listed_edges(pairs: IntArray, num_nodes: int, *, source: str, absent: int = 
         source: what the warning names, such as the file.
         absent: rows of weight 0, which are not among the pairs.
     """
-    loops = pairs[:, 0] == pairs[:, 1]
-    kept = pairs[~loops] if loops.any() else pairs
-    distinct = len(_unique(pair_keys(kept, num_nodes)))
-    keys = kept.min(axis=1)
+    one, other = pairs.T
+    loops = one == other
+    if loops.any():
+        one, other = one[~loops], other[~loops]
+    # Twice the key of an edge, and 1 more where the row gives the larger node first.
+    keys = np.minimum(one, other)
     keys *= num_nodes
-    keys += kept.max(axis=1)
-    edges = _unique(keys)
+    keys += np.maximum(one, other)
+    keys <<= 1
+    keys |= one > other
+    keys.sort()
+    distinct = _distinct(keys)
+    keys >>= 1
+    edges = keys[np.append(True, keys[1:] > keys[:-1])] if len(keys) else keys
     _warn_of_changes(
         source,
         both=distinct - len(edges),
         loops=int(loops.sum()),
-        repeated=len(kept) - distinct,
+        repeated=len(keys) - distinct,
         absent=absent,
     )
     return pairs_of_keys(edges, num_nodes)
+
+
+def _distinct(ordered: IntArray) -> int:
+    return int(np.count_nonzero(ordered[1:] > ordered[:-1])) + bool(len(ordered))
 
 
 def _unique(keys: IntArray) -> IntArray:

@@ -17,6 +17,7 @@ from focusedcleaner.io import node_text
 from focusedcleaner.io.column_names import stem
 from focusedcleaner.io.columns import TableOptions
 from focusedcleaner.io.edge_table import EdgeTable, open_table
+from focusedcleaner.io.node_ids import NodeIds
 from focusedcleaner.io.node_table import NodeTable, sibling
 from focusedcleaner.io.parquet_table import PARQUET
 from focusedcleaner.io.simplify import listed_edges
@@ -58,37 +59,35 @@ def load_table(path: Path, nodes: Path | None = None, options: TableOptions | No
         if columns.bipartite:
             parts["notes"] = dict(zip(("source_column", "target_column"), columns.kinds(), strict=True))
             if len(pairs):
-                parts["notes"]["a_source"] = str(ids[pairs[0, 0]])  # which of two kinds the nodes are
+                parts["notes"]["a_source"] = ids[pairs[0, 0]]  # which of two kinds the nodes are
         simple = listed_edges(pairs, len(ids), source=str(path), absent=int(edges.absent.sum()))
-        return Graph(len(ids), simple, names=node_text.parse_ids(ids), **parts)
+        return Graph(len(ids), simple, names=ids.names(), **parts)
 
 
-def node_numbers(edges: EdgeTable, ids: list[str]) -> IntArray:
+def node_numbers(edges: EdgeTable, ids: NodeIds) -> IntArray:
     """The node numbers of each row, M × 2, numbered as in ``ids``; −1 where a node is not among them."""
     if ids is edges.ids:
         return edges.codes
-    number = {name: place for place, name in enumerate(ids)}
-    places = np.array([number.get(name, -1) for name in edges.ids], dtype=np.int64)
+    places = ids.places(edges.ids)
     return places[edges.codes] if len(places) else edges.codes
 
 
-def _joined(edges: EdgeTable, nodes: NodeTable) -> tuple[list[str], list[str]]:
+def _joined(edges: EdgeTable, nodes: NodeTable) -> tuple[NodeIds, list[str]]:
     """The ids of the node table, then those that only edges have, with a note; refused if these are most."""
     ids = nodes.ids
     if edges.prefixed:
         kinds = [kind for kind in edges.columns.kinds() if stem(kind) == stem(nodes.id_name)]
-        ids = [f"{kinds[0]} {name}" for name in ids] if kinds else ids
-    known = set(ids)
-    absent = [code for code, name in enumerate(edges.ids) if name not in known]
-    joined = [*ids, *(edges.ids[code] for code in absent)]
-    if not absent:
-        return joined, []
+        ids = NodeIds([f"{kinds[0]} {name}" for name in ids]) if kinds else ids
+    absent = np.flatnonzero(ids.places(edges.ids) < 0)
+    if not len(absent):
+        return ids, []
     if 2 * len(absent) > len(edges.ids):
         first = f"node {node_text.shortened(edges.ids[absent[0]])} ({edges.place_of(absent[0])} of the edges)"
         problem = f"{len(absent):,} of the {len(edges.ids):,} nodes with edges are not in it, such as {first}"
         raise InputError(f"{problem}: is {nodes.id_name!r} its column of ids? --id names another")
     are = "is" if len(absent) == 1 else "are"
-    return joined, [f"{count(len(absent), 'node')} of the edges {are} not in it, so nothing is known of them"]
+    told = f"{count(len(absent), 'node')} of the edges {are} not in it, so nothing is known of them"
+    return ids.followed_by(edges.ids, absent), [told]
 
 
 def _told(edges: EdgeTable) -> str:

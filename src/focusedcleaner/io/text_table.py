@@ -141,6 +141,10 @@ class TextTable:
         read = dict(zip(wanted, _stripped(frame), strict=True))
         return [read[number] for number in numbers]
 
+    def attributes(self, numbers: Sequence[int]) -> list[pl.Series]:
+        """The cells of some columns below the header as text."""
+        return self.columns(numbers, header=True)
+
     def place(self, row: int, *, header: bool) -> str:
         """Where a row of data is, for a message: "line 12"."""
         return f"line {self.line(row + int(header))}"
