@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,7 +19,12 @@ from focusedcleaner.sanitizers.self_attack.attackers import attackers_by_name
 from focusedcleaner.sanitizers.self_attack.regions import LARGEST_PART, Partition, grow_parts, plant_in_regions
 from tests.strategies import labelled_graphs
 
-QUICK = {"rounds": 2, "trees": 15, "attackers": "mettack,random", "attackers_elsewhere": "mettack,random"}
+QUICK: dict[str, Any] = {
+    "rounds": 2,
+    "trees": 15,
+    "attackers": "mettack,random",
+    "attackers_elsewhere": "mettack,random",
+}
 
 
 @pytest.fixture(scope="module")
