@@ -15,7 +15,7 @@ from focusedcleaner.attacks import Dice, Mettack, mettack
 from focusedcleaner.graph import Graph, Split
 from focusedcleaner.io import load_graph, save_graph, save_split
 from focusedcleaner.io.folder import open_folder
-from focusedcleaner.io.folder_writer import write_folder
+from focusedcleaner.io.folder_writer import FolderWriter, write_folder
 from tests.conftest import Command
 
 SANITIZE = ("sanitize", "poisoned.npz", "--method", "focused-none", "--budget", "3")
@@ -217,4 +217,27 @@ def test_a_finished_attack_on_a_graph_folder_is_recognized(cli: Command, graph: 
     assert again.exit_code == 0, again.output
     assert "P is complete already" in again.stderr
     assert json.loads(again.stdout)["added"] == json.loads(first.stdout)["added"]
+    assert sorted(os.listdir()) == ["G", "P"]
+
+
+def test_a_folder_that_was_cut_off_is_completed(cli: Command, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kill while the folder is written leaves its part; the same command completes it, another one refuses it."""
+    write_folder(Path("G"), {}, graph)
+    words = ("attack", "G", "--method", "dice", "--power", "5%", "--out", "P")
+    whole = FolderWriter.finish
+
+    def killed(self: FolderWriter) -> None:
+        raise SystemExit(9)
+
+    monkeypatch.setattr(FolderWriter, "finish", killed)
+    cli(*words)
+    assert ".P.part" in os.listdir()
+    assert not Path("P").exists()
+    monkeypatch.setattr(FolderWriter, "finish", whole)
+    other = cli(*words, "--seed", "7")
+    assert other.exit_code == 2
+    assert "begun from another file or with other options" in other.stderr
+    done = cli(*words)
+    assert done.exit_code == 0, done.output
+    assert open_folder(Path("P"), verify=True).num_edges == 301  # 8 added, 7 removed
     assert sorted(os.listdir()) == ["G", "P"]
