@@ -9,12 +9,12 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from typer.testing import CliRunner
 
 from focusedcleaner.cli.app import app as commands
@@ -119,6 +119,33 @@ def test_keys_faster_than_the_server_judge_only_what_is_shown(page: Page, review
     assert review.store.last_event() == len(taken)
     if pressed[-1][2]:  # it is said until the next verdict
         expect(page.locator("#status")).to_contain_text("Keys ignored, since the next edge was not shown yet: ")
+
+
+def test_a_late_answer_does_not_bring_back_an_edge_that_was_judged(page: Page, review: Review) -> None:
+    held: list[Route] = []
+    page.wait_for_function("() => ahead.size >= 3")
+    page.route(re.compile("after="), lambda route: held.append(route))
+    page.keyboard.press("p")
+    at(page, 2)
+    until(page, lambda: len(held) == 1)  # the page asks for edge 2 again, with the verdict on edge 1
+    page.evaluate("() => { forgetAhead(); document.getElementById('genuine').click(); }")
+    until(page, lambda: len(held) == 2)  # it waits for edge 3
+    with page.expect_response(held[0].request.url):
+        held[0].continue_()
+    held[1].continue_()
+    at(page, 3)
+    page.unroute_all()
+    press(page, "u", "Edge 3: unsure")
+    assert [review.store.decision(edge, "ann").verdict for edge in (1, 2, 3)] == ["planted", "genuine", "unsure"]
+    assert review.store.last_event() == 3
+
+
+def until(page: Page, happens: Callable[[], bool]) -> None:
+    """Wait, and let the page go on meanwhile."""
+    end = time.monotonic() + PATIENCE / 1000
+    while not happens() and time.monotonic() < end:
+        page.wait_for_timeout(20)
+    assert happens()
 
 
 @pytest.mark.usefixtures("slow")

@@ -231,13 +231,15 @@ function refreshSoon(judged) {
 // Fetches the edge that the page waits for or, if it does not, the one shown, with a message about the edge judged last.
 async function refresh(judged) {
   if (waiting && !goal) return;
-  const url = new URL(goal || location.href);
+  const wanted = goal;
+  const url = new URL(wanted || location.href);
   if (judged) url.searchParams.set("after", judged);
   const start = turn;
   const response = await fetch(url);
   const text = await response.text();
   if (!response.ok) throw new Error(text);
-  if (turn !== start || outbox.length || (waiting && !goal)) return; // the page has moved on
+  // The page has moved on: the answer may be about an edge that was judged meanwhile.
+  if (turn !== start || goal !== wanted || outbox.length || (waiting && !goal)) return;
   const fresh = parse(text);
   if (goal) {
     show(fresh);
