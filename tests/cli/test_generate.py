@@ -25,4 +25,6 @@ def test_generate_writes_a_folder_or_a_file(cli: Command, folder: Path) -> None:
     assert sorted(map(sorted, names[stored.edges].tolist())) == file.edges.tolist()
     fails(cli("generate", "--out", "G"), "G: exists already", left=["G", "g.npz"])
     fails(cli("generate", "--out", "g.xlsx"), "its name must end in", left=["G", "g.npz"])
-    fails(cli("generate", "--nodes", 9, "--edges", 99, "--out", "H"), "9 nodes can have at most 36", left=["G", "g.npz"])
+    fails(
+        cli("generate", "--nodes", 9, "--edges", 99, "--out", "H"), "9 nodes can have at most 36", left=["G", "g.npz"]
+    )

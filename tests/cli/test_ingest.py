@@ -71,7 +71,9 @@ def test_a_folder_gives_the_edges_of_the_file(method: str, cli: Command, graph_f
     assert same(rows(Path("STORED/removed.parquet")), rows(Path("FILE/removed.csv")))
     stored, file = read_run("STORED"), read_run("FILE")
     assert len(stored.removed) == 24
-    left = [{frozenset(str(run.graph.name(node)) for node in pair) for pair in run.graph.edges} for run in (stored, file)]
+    left = [
+        {frozenset(str(run.graph.name(node)) for node in pair) for pair in run.graph.edges} for run in (stored, file)
+    ]
     assert left[0] == left[1]
     table = pl.read_parquet("STORED/sanitized.parquet").rows()
     assert {frozenset(map(str, pair)) for pair in table} == left[0]
@@ -149,7 +151,11 @@ def test_a_run_finds_its_folder_after_both_were_moved(cli: Command, graph_file: 
     fails(cli("report", "elsewhere/RUN"), "that the run was made from is gone: put it back", left=["elsewhere"])
     done(cli("ingest", graph_file, "--out", "whole"))
     done(cli("generate", "--out", "elsewhere/G", "--nodes", "150", "--edges", "300", "--seed", "9"))
-    fails(cli("report", "elsewhere/RUN"), "is another graph than the one that the run was made from", left=["elsewhere", "whole"])
+    fails(
+        cli("report", "elsewhere/RUN"),
+        "is another graph than the one that the run was made from",
+        left=["elsewhere", "whole"],
+    )
 
 
 def test_a_folder_that_was_altered_is_noticed_before_any_work(cli: Command, graph_file: Path) -> None:
@@ -203,9 +209,7 @@ def test_an_interrupted_ingest_names_the_command_that_continues_it(
     assert os.listdir() == ["G"]
 
 
-def test_another_engine_computes_the_blocks(
-    cli: Command, graph_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_engine_computes_the_blocks(cli: Command, graph_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     addresses, computed = [], []
 
     class Elsewhere(Threads):

@@ -130,7 +130,9 @@ ALTERED: dict[str, tuple[Callable[[Path], object], str]] = {
     "another version": (index(version=2), "graph.json has version 2, and this program reads version 1"),
     "another format": (index(format="a recipe"), "graph.json is not that of a graph folder"),
     "an index that was edited": (
-        lambda folder: (folder / INDEX).write_text((folder / INDEX).read_text().replace('"num_nodes": 60', '"num_nodes": 61')),
+        lambda folder: (folder / INDEX).write_text(
+            (folder / INDEX).read_text().replace('"num_nodes": 60', '"num_nodes": 61')
+        ),
         "graph.json was altered: its checksum is another",
     ),
     "an index that is cut off": (cut(INDEX), "graph.json is not JSON"),
