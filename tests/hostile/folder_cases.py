@@ -63,6 +63,16 @@ def _ids(column: pl.Series) -> Tamper:
     return _bytes("ids.parquet", buffer.getvalue())
 
 
+def _other(make: Callable[[Path], None]) -> Tamper:
+    """Put something else in the place of the edges."""
+
+    def tamper(folder: Path) -> None:
+        (folder / "edges.npy").unlink()
+        make(folder / "edges.npy")
+
+    return tamper
+
+
 def _plus(number: int) -> Callable[[Any], Any]:
     return lambda array: array + number
 
@@ -105,7 +115,7 @@ CASES: dict[str, Tamper] = {
     "an index that is empty": lambda folder: (folder / INDEX).write_text(""),
     "an index that is not text": lambda folder: (folder / INDEX).write_bytes(b"\xff\xfe"),
     "an index that is nested deeply": lambda folder: (folder / INDEX).write_text("[" * 100_000),
-    "an array that is a folder": lambda folder: ((folder / "edges.npy").unlink(), (folder / "edges.npy").mkdir()),
-    "an array that is a pipe": lambda folder: ((folder / "edges.npy").unlink(), os.mkfifo(folder / "edges.npy")),
+    "an array that is a folder": _other(Path.mkdir),
+    "an array that is a pipe": _other(os.mkfifo),
     "another version": _index(version="1"),
 }

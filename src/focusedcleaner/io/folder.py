@@ -219,9 +219,9 @@ def _check_numbers(index: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
             starts, size = arrays[name], len(arrays[of])
             if starts[0] != 0 or starts[-1] != size or (starts[1:] < starts[:-1]).any():
                 raise InputError(f"{name}.npy is damaged: it must rise from 0 to {size:,}")
-    if "x_data" in arrays:
-        if len(arrays["x_data"]) != len(arrays["x_indices"]) or not np.isfinite(arrays["x_data"]).all():
-            raise InputError("x_data.npy is damaged: it must hold a finite number for each entry")
+    values = arrays.get("x_data")
+    if values is not None and (len(values) != len(arrays["x_indices"]) or not np.isfinite(values).all()):
+        raise InputError("x_data.npy is damaged: it must hold a finite number for each entry")
     u, v = arrays["edges"].T
     keys = u * nodes + v
     if len(u) and not (u.min() >= 0 and v.max() < nodes and (u < v).all() and (keys[1:] > keys[:-1]).all()):
