@@ -17,6 +17,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from benchmarks.common import Results, exit_code, in_subprocess, markdown_table, peak_memory
+from benchmarks.fraud import as_graph, incidence
 from benchmarks.trust import clean_graph
 from focusedcleaner.checking.forecast import MEMORY, TIME, drivers, total
 from focusedcleaner.checking.size import Size, size_of, unit_of_time
@@ -40,17 +41,30 @@ SYNTHETIC = (
 LARGE = ("wild/amazon_photo",)
 RANKED = ("cora", "polblogs", "wild/actor", "nodes=4000 degree=10 classes=40 attributes=128", "wild/minesweeper")
 RANKING = ("agreement", "cld")
+BIPARTITE = (
+    "texas",
+    "actor",
+    "cora",
+    "citeseer",
+    "dblp",
+    "reviews",
+    *(f"power law {e:,}" for e in (10**4, 10**5, 10**6)),
+)
+"""Accounts and items of `benchmarks.fraud`."""
 CELLS = (
     *(("self-attack", data) for data in (*REAL, *SYNTHETIC)),
     *((method, data) for method in RANKING for data in RANKED),
     *(("self-attack", data) for data in LARGE),
     ("cld", "nodes=50000 degree=8.2 classes=5 attributes=200"),
     ("agreement", "nodes=50000 degree=8.2 classes=5 attributes=200"),
+    *(("dense-blocks", f"bipartite {data}") for data in BIPARTITE),
 )
 
 
 def graph_of(data: str) -> Graph:
     """The graph of a cell, as `sanitize` takes it: with a split drawn where it has none."""
+    if data.startswith("bipartite "):
+        return as_graph(incidence(data.removeprefix("bipartite ")))
     if "=" not in data:
         return clean_graph(data).with_drawn_split(0, hide=False)
     parts = {name: float(value) for name, value in (part.split("=") for part in data.split())}
@@ -100,6 +114,7 @@ DRIVERS = {
     ),
     "agreement": ("run", "edges", "nodes × classes", "edges × classes"),
     "cld": ("run", "edges", "edges × classes", "training rows"),
+    "dense-blocks": ("run", "nodes", "edges", "two-hop paths"),
 }
 """What the costs of each method are fitted by: few for the methods with few runs."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Self
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +22,14 @@ FEW = 2**14
 """Columns that are sorted one by one in a large matrix."""
 
 
+class StoredAttributes(NamedTuple):
+    """Where a graph folder's scaled attributes are."""
+
+    folder: str
+    checksum: str | None
+    num_columns: int
+
+
 class AttributeMatrix(sp.csr_array):
     """Finite attributes, N × F, read-only, with their scaled form, which is computed once.
 
@@ -28,6 +37,9 @@ class AttributeMatrix(sp.csr_array):
     array([[1., 0.],
            [0., 1.]])
     """
+
+    stored: ClassVar[StoredAttributes | None] = None
+    """Where a graph folder holds the matrix, if one does; set on the instance."""
 
     @classmethod
     def frozen(cls, attributes: Any, num_nodes: int) -> AttributeMatrix:
@@ -68,12 +80,24 @@ class AttributeMatrix(sp.csr_array):
         return columns, _Columns.of(used, np.zeros(len(columns), dtype=np.int64)).median()
 
 
+@lru_cache(maxsize=4)
+def open_attributes(stored: StoredAttributes) -> AttributeMatrix:
+    """Map the attributes of a graph folder into memory; they are not checked."""
+    names = ("x_data", "x_indices", "x_indptr")
+    data, indices, indptr = (np.load(Path(stored.folder) / f"{name}.npy", mmap_mode="r") for name in names)
+    matrix = AttributeMatrix((data, indices, indptr), shape=(len(indptr) - 1, stored.num_columns))
+    matrix.__dict__["features"] = matrix  # they were scaled when they were written
+    matrix.__dict__["stored"] = stored
+    return matrix
+
+
 def scaled(matrix: sp.csr_array) -> sp.csr_array | None:
     """Return attributes (N × F) on one scale, which doesn't depend on the units of the columns.
 
-    - A 0/1 matrix is returned as it is.
+    - A constant column becomes 0.
+    - A 0/1 matrix is otherwise returned as it is.
     - A matrix with one non-zero value in each column becomes 0/1: 1,000·X gives X.
-    - In any other matrix, a column with one non-zero value becomes 0/1, or 0 if it is constant; a *sparse* column, with
+    - In any other matrix, a column with one non-zero value becomes 0/1; a *sparse* column, with
       at most half of its values non-zero, is divided by the median modulus of these; a *dense* column is centred at its
       median and divided by its interquartile range or, where that is 0, its mean absolute deviation. Values are clipped
       at ± `LARGEST`.
@@ -92,7 +116,22 @@ def scaled(matrix: sp.csr_array) -> sp.csr_array | None:
         matrix = sp.csr_array((matrix.data, place, matrix.indptr), shape=(matrix.shape[0], len(columns)))
     if not (matrix.data == 1).all():
         matrix = _scaled_columns(matrix)
-    return matrix if _tells_apart(matrix) else None
+    return _without_constant_columns(matrix) if _tells_apart(matrix) else None
+
+
+def _without_constant_columns(matrix: sp.csr_array) -> sp.csr_array:
+    """The matrix with 0 in columns of one value; the same object if there are none."""
+    num_nodes, width = matrix.shape
+    first = np.zeros(width)
+    first[matrix.indices[: matrix.indptr[1]]] = matrix.data[: matrix.indptr[1]]
+    equal = matrix.indices[matrix.data == first[matrix.indices]]
+    constant = np.bincount(equal, minlength=width) == num_nodes
+    if not constant.any():
+        return matrix
+    data = np.where(constant[matrix.indices], 0.0, matrix.data)
+    result = sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
+    result.eliminate_zeros()
+    return result
 
 
 def _used_columns(matrix: sp.csr_array) -> tuple[NDArray[np.int64], NDArray[np.integer]]:

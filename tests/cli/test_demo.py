@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 def test_demo(cli: Command, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "_graph", lambda seed: ("Small", graph))
     monkeypatch.setattr(demo, "SEEDS", 1)
-    monkeypatch.setattr("focusedcleaner.sanitizers.MOST_EDGES", 0)
+    monkeypatch.setattr("focusedcleaner.sanitizers.default_method", lambda graph: "cld")
     done = cli("demo")
     assert done.exit_code == 0, done.output
     for words in (

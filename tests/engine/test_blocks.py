@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,10 +15,12 @@ from hypothesis import strategies as st
 from focusedcleaner.adjacency_rows import AdjacencyRows, block_starts
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.engine import Attributes, Structure, computing
-from focusedcleaner.engine.blocks import EdgeWeights, row_blocks
+from focusedcleaner.engine.blocks import EdgeWeights, FeatureBlock, RowBlock, row_blocks
 from focusedcleaner.engine.parallel import map_blocks, map_parts
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
+from focusedcleaner.io.folder import open_folder
+from focusedcleaner.io.folder_writer import write_folder
 from focusedcleaner.sanitizers import sanitizer
 from tests.strategies import labelled_graphs
 
@@ -29,6 +32,14 @@ def many_blocks(monkeypatch: pytest.MonkeyPatch) -> Graph:
     graph = synthetic(400, 5, 4, 0.8, 40, seed=3)
     assert len(graph.rows.starts) > 10
     return graph
+
+
+def _matrix(graph: Graph, values: torch.Tensor) -> torch.Tensor:
+    """Edge values as a symmetric matrix."""
+    u, v = graph.edges.T
+    matrix = torch.zeros(graph.num_nodes, graph.num_nodes, dtype=values.dtype)
+    matrix[u, v] = matrix[v, u] = values
+    return matrix
 
 
 @settings(deadline=None, max_examples=40)
@@ -53,6 +64,15 @@ def test_blocks_give_what_dense_matrices_give(graph: Graph, entries: int, seed: 
     torch.testing.assert_close(structure.at_edges(left, right), expected_at_edges)
     torch.testing.assert_close(structure.edge_products(left, right), (left[u] * right[v]).sum(1))
     torch.testing.assert_close(structure.at_nodes(values), sums)
+    torch.testing.assert_close(structure.total(values), values.sum())
+    largest = torch.stack([(adjacency[i] * _matrix(graph, values)[i]).amax() for i in range(graph.num_nodes)])
+    torch.testing.assert_close(structure.largest_at_nodes(values), largest.clamp_min(0))
+    marked = left[:, 0] > 0
+    for ends in (1, 2):
+        assert (
+            structure.edges_at(marked, ends).tolist()
+            == (marked[u].int() + marked[v] >= ends).nonzero().ravel().tolist()
+        )
     torch.testing.assert_close(structure.times_ends(values, sums), values * sums[u] * sums[v])
     torch.testing.assert_close(structure.plus_ends(values, sums), values + sums[u] + sums[v])
     if graph.features is not None:
@@ -89,6 +109,9 @@ def test_threads_change_no_digit(many_blocks: Graph, method: str, monkeypatch: p
     for name in ("detectors.classdiv.MANY_NODES", "detectors.classdiv.SAMPLED_NODES"):
         monkeypatch.setattr(f"focusedcleaner.{name}", 100)
     monkeypatch.setattr("focusedcleaner.detectors.linkpred.SAMPLED_EDGES", 100)
+    monkeypatch.setattr("focusedcleaner.engine.parallel.PART", 64)
+    for module in ("detectors.classdiv", "detectors.linkpred", "surrogate.features", "edge_features.class_regression"):
+        monkeypatch.setattr(f"focusedcleaner.{module}.SMALL_PART", 16)
     cleaner = sanitizer(method, **({} if method == "agreement" else {"edges_per_round": 10}))
     one, several = (cleaner.sanitize(many_blocks, 40, threads=threads) for threads in (1, 3))
     assert len(one.removed) == 40
@@ -116,6 +139,36 @@ def test_blocks_can_be_sent_to_another_process(many_blocks: Graph) -> None:
     copies = pickle.loads(pickle.dumps(blocks))
     for block, copy in zip(blocks, copies, strict=True):
         assert torch.equal(block.times(matrix, weights), copy.times(matrix, weights))
+
+
+@pytest.mark.parametrize("unit", [False, True])
+def test_blocks_of_a_folder_are_sent_as_their_place_with_their_rows(
+    many_blocks: Graph, unit: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_folder(tmp_path / "graph", {}, many_blocks)
+    graph = open_folder(tmp_path / "graph")
+    blocks: list[RowBlock | FeatureBlock] = [*Structure(graph).blocks, *Attributes(graph, unit=unit).blocks]
+    sent = pickle.dumps(blocks)
+    assert len(sent) < 200 * len(blocks)
+    monkeypatch.setattr("focusedcleaner.adjacency_rows.BLOCK_ENTRIES", 10**6)  # another process has its own
+    weights, matrix = EdgeWeights(torch.rand(graph.num_edges)), torch.rand(graph.num_nodes, 2)
+    columns = torch.rand(graph.num_attributes, 2, dtype=torch.float64)
+    for block, copy in zip(blocks, pickle.loads(sent), strict=True):
+        assert (block.start, block.stop, block.position) == (copy.start, copy.stop, copy.position)
+        if isinstance(block, RowBlock):
+            assert torch.equal(block.times(matrix, weights), copy.times(matrix, weights))
+        else:
+            assert torch.equal(block.times(columns), copy.times(columns))
+
+
+def test_positions_share_the_entries_out_evenly(many_blocks: Graph) -> None:
+    blocks = row_blocks(many_blocks.rows)
+    for workers in (1, 2, 3):
+        shares = [0] * workers
+        for block in blocks:
+            shares[int(block.position * workers)] += len(block.columns) + block.stop - block.start
+        assert max(shares) - min(shares) <= 2 * 200
+    assert [block.position for block in blocks] == sorted(block.position for block in blocks)
 
 
 def test_an_adjacency_by_rows_is_that_of_the_graph(many_blocks: Graph) -> None:

@@ -11,10 +11,9 @@ from multiprocessing.connection import Connection
 import psutil
 import pytest
 
-from focusedcleaner.errors import InputError
 from focusedcleaner.experiments.cells import CellResult, accuracy, poison
 from focusedcleaner.experiments.compute import make_task, run_task
-from focusedcleaner.experiments.engines import RETRIES, Processes, check_reachable
+from focusedcleaner.experiments.engines import RETRIES, Processes
 from tests.experiments.test_runner import SOURCE
 
 pytestmark = pytest.mark.slow
@@ -110,15 +109,3 @@ def test_workers_have_an_environment_of_their_own(monkeypatch: pytest.MonkeyPatc
         assert "MALLOC_TRIM_THRESHOLD_" not in os.environ
     finally:
         engine.close()
-
-
-@pytest.mark.parametrize(
-    ("address", "message"),
-    [
-        ("127.0.0.1:1", "no Ray cluster at 127.0.0.1:1: Connection refused"),
-        ("somewhere", "--address must be host:port"),
-    ],
-)
-def test_an_unreachable_cluster_is_reported_at_once(address: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        check_reachable(address)

@@ -13,7 +13,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from focusedcleaner import sanitizers
 from focusedcleaner.cli import main
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError, InputWarning
@@ -27,8 +26,6 @@ from tests.hostile.child import Outcome, in_child
 from tests.review.sample_runs import a_store
 
 SANITIZE = ("sanitize", "graph.npz", "--method", "cld", "--budget", "6", "--edges-per-round", "2", "--out", "RUN")
-RANK = ("sanitize", "graph.npz", "--edges-per-round", "4", "--out", "RUN")
-"""Beyond the size that the default method judges: its edges are listed, not removed."""
 ATTACK = ("attack", "graph.npz", "--method", "mettack", "--out", "p.npz", "--power")
 _UNCOMPARED = ("checkpoint.npz", "review.sqlite", "review.sqlite-shm", "review.sqlite-wal")
 """Files that may be ahead of a state, or whose bytes depend on more than their content."""
@@ -56,7 +53,6 @@ def _scenarios() -> Iterator[Scenario]:
     yield Scenario("sanitize", SANITIZE, (*SANITIZE, "--resume"), without=report)
     interrupted = (("interrupt",), ("restore", "RUN", "--limit", "3"))
     yield Scenario("sanitize-resumed", (*SANITIZE, "--resume"), (*SANITIZE, "--resume"), interrupted, report)
-    yield Scenario("sanitize-ranking", RANK, (*RANK, "--resume"), without=report)
     yield Scenario("attack", (*ATTACK, "4"), (*ATTACK, "4", "--resume"))
     powers = (*ATTACK, "2,3,4")
     yield Scenario("attack-powers", powers, (*powers, "--resume"))
@@ -131,7 +127,6 @@ def run_with_fault(words: tuple[str, ...], folder: Path, fault: Fault = "kill", 
     def run() -> None:
         os.chdir(folder)
         disk.SAVE_EVERY = -1.0
-        sanitizers.MOST_EDGES = 0
         DiskSteps(fault, at, folder.with_suffix(".steps") if not at else None)
         main(list(words))
 

@@ -26,6 +26,7 @@ TIME: dict[str, dict[str, float]] = {
     },
     "agreement": {"nodes × classes": 1895.0, "edges × classes": 788.2},
     "cld": {"run": 1136.0, "edges": 11680.0, "edges × classes": 2804.0, "training rows": 1653.0},
+    "dense-blocks": {"run": 47.64, "nodes": 33020.0, "edges": 4371.0, "two-hop paths": 0.5483},
 }
 """Units of time (`size.unit_of_time`) per million of each of the `drivers`, as `python -m benchmarks.forecast` fits."""
 MEMORY: dict[str, dict[str, float]] = {
@@ -41,6 +42,7 @@ MEMORY: dict[str, dict[str, float]] = {
     },
     "agreement": {"run": 0.3278, "edges": 0.05448, "nodes × classes": 0.1766},
     "cld": {"run": 0.4018, "edges": 0.3618, "edges × classes": 0.055, "training rows": 0.007879},
+    "dense-blocks": {"run": 0.3235, "nodes": 0.4206, "edges": 0.1695, "two-hop paths": 4.076e-05},
 }
 """GB per million of each of the `drivers`."""
 DENSE, DENSE_SHARE = 0.25, 0.17

@@ -316,8 +316,8 @@ def _show(run: Run, clean: Graph | None) -> None:
         "Results",
         (str(run.path / runs.REPORT), "the report: open it in a browser"),
         *_tables(run),
-        (str(_cleaned(run)), "the cleaned graph"),
-        (f"focusedcleaner review {path}", "judge the edges one by one"),
+        (str(_cleaned(run)), "the cleaned graph" if len(run.removed) + len(run.added) else "the graph, as it was"),
+        *([(f"focusedcleaner review {path}", "judge the edges one by one")] if len(listed.removed) else []),
         *([] if clean is not None else [compare]),
         *([] if len(run.removed) or run.verdict.status == "no sign" else [ANYWAY]),
     )
@@ -326,7 +326,7 @@ def _show(run: Run, clean: Graph | None) -> None:
 def _tables(run: Run) -> Iterator[tuple[str, str]]:
     """The tables of edges that a run has, each with a description."""
     for name, description, is_there in (
-        (runs.REMOVED, "every removed edge, with its evidence", True),
+        (runs.REMOVED, "every removed edge, with its evidence", len(run.removed) > 0),
         (runs.ADDED, "every added edge", len(run.added) > 0),
         (runs.SUSPECTS, "suspicious edges that were not removed", len(run.suspects) > 0),
         (runs.SCORES, "the score of every edge", (run.path / run.table_name(runs.SCORES)).exists()),

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from focusedcleaner.engine.blocks import EdgeWeights
+from focusedcleaner.engine.parallel import SMALL_PART, beside, by_rows
 from focusedcleaner.engine.structure import Attributes, Structure
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 from focusedcleaner.surrogate.features import DENSE_LIMIT, Preconditioner, PrimalFeatures
@@ -20,6 +21,17 @@ TOLERANCE = 1e-2
 """Norm of the gradient at which training stops, relative to that at W = 0: a closer optimum ranks edges no better."""
 CONSTANT = 3.0
 """Value of the constant column, whose weights are the offsets: the larger it is, the less they are penalized."""
+
+
+def is_narrow(structure: Structure, attributes: Attributes, num_classes: int) -> bool:
+    """Whether a model's matrix of averaged attributes is formed: faster than to average at each step of its training,
+    where a graph has several blocks and few attributes."""
+    return len(structure.blocks) > 1 and attributes.num_columns <= NARROW * num_classes
+
+
+def surrogate_form(structure: Structure, attributes: Attributes, num_classes: int) -> str:
+    """Return the form of a surrogate that is trained once (`focusedcleaner.surrogate.features`)."""
+    return "primal" if is_narrow(structure, attributes, num_classes) else "sparse"
 
 
 class ClassRegression:
@@ -58,10 +70,9 @@ class ClassRegression:
             torch.from_numpy(self.known),
             torch.from_numpy(weights).to(self.attributes.dtype),
         )
-        narrow = self.attributes.num_columns <= NARROW * len(self.present)
-        dense = len(self.structure.blocks) > 1 and narrow and features.size <= DENSE_LIMIT
+        dense = is_narrow(self.structure, self.attributes, len(self.present)) and features.size <= DENSE_LIMIT
         w = self.training.fit(features.dense() if dense else features, self.onehot, start).coordinates
-        probabilities = torch.softmax(features.all_logits(w).double(), 1).numpy()
+        probabilities = by_rows(_softmax, features.all_logits(w)).numpy()
         return with_known_labels(self.graph, self.present, probabilities), w
 
 
@@ -110,7 +121,7 @@ class _Averages(PrimalFeatures):
             own.append(x[self.known])
             around.append(self._average(x)[self.known])
         constant = torch.full((len(self.known), 1), CONSTANT, dtype=self.attributes.dtype)
-        return _DenseAverages(torch.cat([*own, *around, constant], 1), self.attributes)
+        return _DenseAverages(beside(*own, *around, constant), self.attributes, SMALL_PART)
 
     def _average(self, matrix: Tensor) -> Tensor:
         """Return P²·M."""
@@ -121,7 +132,7 @@ class _Averages(PrimalFeatures):
     def all_logits(self, a: Tensor) -> Tensor:
         """Return the logits of all nodes, N × C."""
         own, around = self.attributes.times(_side_by_side(a[:, :-1])).chunk(2, 1)
-        return own + self._average(around.contiguous()) + CONSTANT * a[:, -1]
+        return by_rows(lambda own, around: own + around + CONSTANT * a[:, -1], own, self._average(around.contiguous()))
 
     def logits(self, a: Tensor) -> Tensor:
         return self.all_logits(a)[self.known].T.contiguous()
@@ -143,6 +154,10 @@ class _DenseAverages(PrimalFeatures):
 
     def zeros(self, num_classes: int) -> Tensor:
         return self.rows.new_zeros(num_classes, self.rows.shape[1])
+
+
+def _softmax(logits: Tensor) -> Tensor:
+    return torch.softmax(logits.double(), 1)
 
 
 def _side_by_side(a: Tensor) -> Tensor:

@@ -11,9 +11,20 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
 
-from focusedcleaner.edge_features.extractor import EdgeFeatureExtractor, EdgeFeatures, adjacent_edges
+from focusedcleaner.edge_features.extractor import (
+    DTYPE,
+    Chosen,
+    Columns,
+    EdgeFeatureExtractor,
+    EdgeFeatures,
+    KnownSimilarity,
+    adjacent_edges,
+    in_parts,
+    products_with_neighbours,
+)
 from focusedcleaner.edge_features.global_structure import embed
 from focusedcleaner.edge_features.pair_features import PairFeatures, min_and_max, row_dot
+from focusedcleaner.engine import Structure
 from focusedcleaner.engine.sparse import row_products
 from focusedcleaner.graph import UNKNOWN, FloatArray, Graph, IntArray, Split
 
@@ -136,39 +147,48 @@ class ClusterFeatureExtractor(EdgeFeatureExtractor):
         if self.tfidf is not None:
             latent = latent_attributes(self.tfidf)
             self.latent = latent / np.maximum(np.linalg.norm(latent, axis=1, keepdims=True), 1e-12)
+            self._known_tfidf = KnownSimilarity(graph, self.tfidf)
 
-    def extract(self, graph: Graph) -> EdgeFeatures:
-        """Compute the features of every edge."""
-        known = super().extract(graph)
-        links, cosines = embed(graph, np.ones(graph.num_edges), min(EMBEDDING_RANK, graph.num_nodes)).links(
-            graph, np.ones(graph.num_edges)
-        )
-        columns = {"low_rank_link": links, "low_rank_cosine": cosines, **self._likeness(graph)}
-        table = np.column_stack([known.table, *columns.values()])
-        return EdgeFeatures((*known.names, *columns), table, known.classes)
+    def extract(self, graph: Graph, rows: IntArray | None = None) -> EdgeFeatures:
+        """Compute the features of every edge, or of those with the numbers ``rows``."""
+        known = super().extract(graph, rows)
+        chosen = slice(None) if rows is None else rows
+        every = np.ones(graph.num_edges)
+        embedding = embed(graph, every, min(EMBEDDING_RANK, graph.num_nodes))
+        links, cosines = embedding.links(graph, every, chosen)
+        columns = {"low_rank_link": links, "low_rank_cosine": cosines, **self._likeness(graph, chosen)}
+        old = dict(zip(known.names, known.table.T, strict=True))
+        return EdgeFeatures.of({**old, **columns}, known.classes)
 
-    def _likeness(self, graph: Graph) -> dict[str, FloatArray]:
+    def _likeness(self, graph: Graph, chosen: Chosen) -> Columns:
         """How alike the attributes of both ends, and of their other neighbours, are: by rare attributes, and latent."""
         if self.tfidf is None or self.latent is None:
             return {}
-        u, v = graph.edges.T
-        adjacency, latent = graph.adjacency().astype(float), self.latent
+        pairs = graph.edges[chosen]
+        u, v = pairs.T
         others = [np.maximum(graph.degrees[end] - 1, 1.0) for end in (u, v)]
-        similarity = row_products(self.tfidf, self.tfidf, graph.edges)
-        summed = sp.csr_array(adjacency @ self.tfidf)
+        similarity = self._known_tfidf.of(graph, self.tfidf)
+        to_u, to_v = products_with_neighbours(graph, Structure(graph, dtype=DTYPE), self.tfidf, pairs)
         own = np.asarray(self.tfidf.multiply(self.tfidf).sum(axis=1)).ravel()
-        to_u = (row_products(self.tfidf, summed, graph.edges[:, ::-1]) - own[v]) / others[0]
-        to_v = (row_products(self.tfidf, summed, graph.edges) - own[u]) / others[1]
-        around = adjacency @ latent
-        at_u, at_v = (around[u] - latent[v]) / others[0][:, None], (around[v] - latent[u]) / others[1][:, None]
+        to_u, to_v = (to_u - own[v]) / others[0], (to_v - own[u]) / others[1]
+        strangers = (similarity < STRANGERS).astype(np.float64)
+        around = graph.adjacency().astype(float) @ self.latent
         return {
-            "tfidf_similarity": similarity,
+            "tfidf_similarity": similarity[chosen],
             **min_and_max("tfidf_to_neighbours", to_u, to_v),
-            **min_and_max("mean_adjacent_similarity", *adjacent_edges(similarity, graph, mean=True)),
-            **min_and_max(
-                "adjacent_strangers", *adjacent_edges((similarity < STRANGERS).astype(np.float64), graph, mean=False)
-            ),
-            "latent_similarity": row_dot(latent[u], latent[v]),
-            **min_and_max("latent_to_neighbours", row_dot(latent[v], at_u), row_dot(latent[u], at_v)),
-            "latent_between_neighbours": row_dot(at_u, at_v),
+            **min_and_max("mean_adjacent_similarity", *adjacent_edges(similarity, graph, chosen, mean=True)),
+            **min_and_max("adjacent_strangers", *adjacent_edges(strangers, graph, chosen, mean=False)),
+            **in_parts(_latent_features, pairs, self.latent, around, graph.degrees),
         }
+
+
+def _latent_features(pairs: IntArray, latent: FloatArray, around: FloatArray, degrees: IntArray) -> Columns:
+    """How alike the latent attributes of both ends and of their other neighbours are; ``around`` sums the latter."""
+    u, v = pairs.T
+    others_u, others_v = (np.maximum(degrees[end] - 1, 1.0)[:, None] for end in (u, v))
+    at_u, at_v = (around[u] - latent[v]) / others_u, (around[v] - latent[u]) / others_v
+    return {
+        "latent_similarity": row_dot(latent[u], latent[v]),
+        **min_and_max("latent_to_neighbours", row_dot(latent[v], at_u), row_dot(latent[u], at_v)),
+        "latent_between_neighbours": row_dot(at_u, at_v),
+    }

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from focusedcleaner.edge_features.class_regression import with_known_labels
 from focusedcleaner.engine.sparse import leading_subspace
-from focusedcleaner.graph import FloatArray, Graph
+from focusedcleaner.graph import FloatArray, Graph, IntArray
 
 RANK_PER_CLASS, MAX_RANK = 8, 64
 """Eigenvectors of the embedding; the classes are predicted from the first C alone, where little poison fits."""
@@ -61,15 +61,17 @@ class Embedding:
     scale: FloatArray
     """(d + τ)^-½ of N nodes."""
 
-    def links(self, graph: Graph, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what the rest of the graph says about each edge: an estimate of A_uv, and the same as a cosine.
+    def links(
+        self, graph: Graph, weights: FloatArray, chosen: slice | IntArray = slice(None)
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what the rest of the graph says about each chosen edge: an estimate of A_uv, and the same as a cosine.
 
         With M⁻ the matrix without the edge and the projection Π = QQᵀ, the estimate is the mean of (M⁻Π)_uv and
         (ΠM⁻)_uv, which is Σ_k λ_k q_uk q_vk − m_uv (Π_uu + Π_vv)/2, divided by the scales of both ends. For the cosine
         it is divided by the lengths of q_u and q_v, weighted by |λ|.
         """
-        u, v = graph.edges.T
-        own = weights * self.scale[u] * self.scale[v]
+        u, v = graph.edges[chosen].T
+        own = weights[chosen] * self.scale[u] * self.scale[v]
         projected = np.square(self.vectors).sum(axis=1)
         entries = (self.vectors[u] * self.values * self.vectors[v]).sum(axis=1)
         entries -= own * (projected[u] + projected[v]) / 2

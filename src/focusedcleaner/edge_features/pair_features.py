@@ -110,9 +110,17 @@ def _three_steps(adjacency: sp.csr_array, walk: sp.csr_array, pairs: IntArray) -
     return result
 
 
-def labelled_ends(graph: Graph, pairs: IntArray) -> dict[str, FloatArray]:
-    """Count the ends of each pair that are training and validation nodes; no columns without a split."""
+def labelled_nodes(graph: Graph) -> dict[str, FloatArray]:
+    """Mark the training nodes and the validation nodes by 1 (N values each); nothing without a split."""
     if graph.split is None:
         return {}
-    parts = {"training_ends": graph.split.train, "validation_ends": graph.split.val}
-    return {name: np.isin(pairs, nodes).sum(axis=1).astype(float) for name, nodes in parts.items()}
+    marks = {name: np.zeros(graph.num_nodes) for name in ("training_ends", "validation_ends")}
+    for mark, nodes in zip(marks.values(), graph.split.parts, strict=False):
+        mark[nodes] = 1.0
+    return marks
+
+
+def labelled_ends(graph: Graph, pairs: IntArray) -> dict[str, FloatArray]:
+    """Count the ends of each pair that are training and validation nodes; no columns without a split."""
+    u, v = pairs.T
+    return {name: mark[u] + mark[v] for name, mark in labelled_nodes(graph).items()}

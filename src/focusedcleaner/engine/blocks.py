@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import uuid
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -18,17 +19,20 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from focusedcleaner.adjacency_rows import AdjacencyRows, block_starts, open_rows
-from focusedcleaner.engine.sparse import csr_tensor, to_torch
+from focusedcleaner.attribute_matrix import StoredAttributes, open_attributes
+from focusedcleaner.engine.sparse import csr_tensor, to_torch, unit_rows
 
-_numbers = itertools.count()
+Place = tuple[str, str | None]
+"""A graph folder and its checksum."""
+_PROCESS, _numbers = uuid.uuid4().hex, itertools.count()
 
 
 class EdgeWeights:
     """One weight per edge, never changed, under a key by which blocks recognize it."""
 
-    def __init__(self, values: Tensor) -> None:
+    def __init__(self, values: Tensor, key: str | None = None) -> None:
         self.values = values
-        self.key = f"{os.getpid()}.{next(_numbers)}"
+        self.key = key or f"{_PROCESS}.{os.getpid()}.{next(_numbers)}"
 
 
 class RowBlock:
@@ -42,7 +46,8 @@ class RowBlock:
         columns: the column of each entry.
         entry_edges: the edge number of each entry.
         num_nodes: N.
-        place: folder, checksum and block number, in a graph folder.
+        place: the graph folder that holds the arrays, if one does.
+        position: where the middle of the block is among the entries of all blocks, from 0 to 1.
 
     >>> block, = row_blocks(AdjacencyRows.of(3, np.array([[0, 1], [1, 2]])))
     >>> block.times(torch.ones(3, 1), EdgeWeights(torch.tensor([1.0, 5.0]))).ravel()
@@ -58,16 +63,17 @@ class RowBlock:
         columns: NDArray[np.integer],
         entry_edges: NDArray[np.integer],
         num_nodes: int,
-        place: tuple[str, str | None, int] | None = None,
+        place: Place | None = None,
+        position: float = 0.5,
     ) -> None:
         self.start, self.stop, self.num_nodes = start, start + len(indptr) - 1, num_nodes
-        self.edges, self.first_edge, self.place = edges, first_edge, place
-        self._parts = start, edges, first_edge, indptr, columns, entry_edges, num_nodes
+        self.edges, self.first_edge, self.place, self.position = edges, first_edge, place, position
+        self._parts = start, edges, first_edge, indptr, columns, entry_edges, num_nodes, None, position
         self._indptr, self._columns, self._entry_edges = indptr, columns, entry_edges
         self._values: dict[str, Tensor] = {}
 
     def __reduce__(self) -> Any:
-        return (RowBlock, self._parts) if self.place is None else (_reopened, self.place)
+        return (RowBlock, self._parts) if self.place is None else (_reopened, (*self.place, self.start, self.stop))
 
     @cached_property
     def crow(self) -> Tensor:
@@ -113,6 +119,13 @@ class RowBlock:
         """The sum of the weights in each row, n values."""
         return self.times(torch.ones(self.num_nodes, 1, dtype=weights.values.dtype), weights).squeeze(1)
 
+    def row_maxima(self, values: Tensor) -> Tensor:
+        """The largest of E edge values in each row, n values; at least 0."""
+        lengths = self.crow.diff()
+        entries = values.index_select(0, self.entry_edges)
+        rows = torch.arange(len(lengths)).repeat_interleave(lengths)
+        return values.new_zeros(len(lengths)).scatter_reduce_(0, rows, entries, "amax")
+
     def matrix_of(self, nodes: Tensor, weights: EdgeWeights) -> Tensor:
         """Some of the block's rows, given by their numbers in the whole, as a CSR matrix."""
         starts, ends = self.crow[nodes - self.start], self.crow[nodes - self.start + 1]
@@ -138,11 +151,10 @@ class RowBlock:
 
 def row_blocks(rows: AdjacencyRows) -> list[RowBlock]:
     """All blocks of an adjacency."""
-    return [_row_block(rows, number) for number in range(len(rows.starts) - 1)]
+    return [_row_block(rows, start, stop) for start, stop in itertools.pairwise(rows.starts.tolist())]
 
 
-def _row_block(rows: AdjacencyRows, number: int) -> RowBlock:
-    start, stop = map(int, rows.starts[number : number + 2])
+def _row_block(rows: AdjacencyRows, start: int, stop: int) -> RowBlock:
     first, last = int(rows.indptr[start]), int(rows.indptr[stop])
     first_edge, last_edge = np.searchsorted(rows.edges[:, 0], [start, stop]).tolist()
     return RowBlock(
@@ -153,23 +165,48 @@ def _row_block(rows: AdjacencyRows, number: int) -> RowBlock:
         rows.indices[first:last],
         rows.entry_edges[first:last],
         rows.num_nodes,
-        None if rows.folder is None else (rows.folder, rows.checksum, number),
+        None if rows.folder is None else (rows.folder, rows.checksum),
+        _position(rows.indptr, start, stop),
     )
 
 
+def _position(indptr: NDArray[np.integer], start: int, stop: int) -> float:
+    """Where the middle of some rows is among all entries, from 0 to 1; a row counts as an entry."""
+    before, until, total = (int(indptr[row]) + row for row in (start, stop, len(indptr) - 1))
+    return (before + until) / 2 / total
+
+
 @lru_cache(maxsize=100_000)
-def _reopened(folder: str, checksum: str | None, number: int) -> RowBlock:
-    return _row_block(open_rows(folder, checksum), number)
+def _reopened(folder: str, checksum: str | None, start: int, stop: int) -> RowBlock:
+    return _row_block(open_rows(folder, checksum), start, stop)
 
 
 class FeatureBlock:
-    """Some rows of a sparse node matrix X."""
+    """Some rows of a sparse node matrix X.
 
-    def __init__(self, start: int, rows: sp.csr_array, dtype: torch.dtype) -> None:
+    Args:
+        start: the first row.
+        rows: n × F.
+        dtype: of the products.
+        place: the graph folder that holds the attributes, if one does, and whether the rows are scaled to length 1.
+        position: where the middle of the block is among the entries of all blocks, from 0 to 1.
+    """
+
+    def __init__(
+        self,
+        start: int,
+        rows: sp.csr_array,
+        dtype: torch.dtype,
+        place: tuple[StoredAttributes, bool] | None = None,
+        position: float = 0.5,
+    ) -> None:
         self.start, self.stop, self.rows, self.dtype = start, start + rows.shape[0], rows, dtype
+        self.place, self.position = place, position
 
-    def __reduce__(self) -> Any:
-        return FeatureBlock, (self.start, self.rows, self.dtype)  # without what was cached
+    def __reduce__(self) -> Any:  # without what was cached
+        if self.place is None:
+            return FeatureBlock, (self.start, self.rows, self.dtype, None, self.position)
+        return _reopened_features, (*self.place, self.start, self.stop, self.dtype)
 
     @cached_property
     def _forward(self) -> Tensor:
@@ -188,7 +225,27 @@ class FeatureBlock:
         return self._backward @ values
 
 
-def feature_blocks(matrix: sp.csr_array, dtype: torch.dtype) -> list[FeatureBlock]:
+def feature_blocks(
+    matrix: sp.csr_array, dtype: torch.dtype, place: tuple[StoredAttributes, bool] | None = None
+) -> list[FeatureBlock]:
     """All blocks of a node matrix, by its own entries."""
     starts = block_starts(matrix.indptr).tolist()
-    return [FeatureBlock(start, matrix[start:stop], dtype) for start, stop in itertools.pairwise(starts)]
+    return [
+        FeatureBlock(start, _rows(matrix, start, stop), dtype, place, _position(matrix.indptr, start, stop))
+        for start, stop in itertools.pairwise(starts)
+    ]
+
+
+def _rows(matrix: sp.csr_array, start: int, stop: int) -> sp.csr_array:
+    """Some rows of a matrix; their columns and values are not copied."""
+    indptr = matrix.indptr[start : stop + 1]
+    entries = slice(int(indptr[0]), int(indptr[-1]))
+    parts = matrix.data[entries], matrix.indices[entries], indptr - indptr[0]
+    return sp.csr_array(parts, shape=(stop - start, matrix.shape[1]))
+
+
+@lru_cache(maxsize=100_000)
+def _reopened_features(stored: StoredAttributes, unit: bool, start: int, stop: int, dtype: torch.dtype) -> FeatureBlock:
+    matrix = open_attributes(stored)
+    rows, position = _rows(matrix, start, stop), _position(matrix.indptr, start, stop)
+    return FeatureBlock(start, unit_rows(rows) if unit else rows, dtype, (stored, unit), position)

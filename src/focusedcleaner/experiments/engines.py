@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
-import socket
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -17,13 +15,12 @@ from typing import Any
 
 import torch
 
-from focusedcleaner.errors import InputError, MissingExtra
+from focusedcleaner.engine.ray_cluster import connect_ray
 from focusedcleaner.experiments.cells import CellResult
 from focusedcleaner.experiments.compute import Task, run_task
 
 RETRIES = 2
 """How often a task is repeated after its worker died."""
-LOOPBACK = "127.0.0.1"
 _WORKER_ENVIRONMENT = {
     **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"),
     # glibc keeps freed memory for the next matrix, instead of returning it to the system.
@@ -149,7 +146,7 @@ class RayCluster(Engine):
     """
 
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
-        self._ray = _connect_ray(address, workers)
+        self._ray = connect_ray(address, workers, object_store_memory=200 * 2**20)
         super().__init__(workers or max(1, int(self._ray.cluster_resources().get("CPU", 1))))
         self._compute = self._ray.remote(num_cpus=1, max_retries=RETRIES)(run_task)
         self._running: dict[Any, str] = {}
@@ -170,39 +167,3 @@ class RayCluster(Engine):
             return self._ray.get(reference)
         except self._ray.exceptions.RayError as error:
             return CellResult({}, error=f"the Ray worker died: {' '.join(str(error).split())[:200]}")
-
-
-def _connect_ray(address: str | None, workers: int | None) -> Any:
-    """Start or join Ray, without usage statistics."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    if address is None or address.startswith((LOOPBACK, "localhost")):
-        # Ray then keeps a loopback address, instead of replacing it by that of the network card.
-        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
-    try:
-        import ray
-    except ImportError:
-        raise MissingExtra("the engine ray", "ray") from None
-    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": False}
-    if address is None:
-        options |= {"num_cpus": workers, "include_dashboard": False, "object_store_memory": 200 * 2**20}
-        options |= {"_node_ip_address": LOOPBACK}
-    else:
-        check_reachable(address)
-    try:
-        ray.init(address=address or "local", **options)
-    except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
-        where = "on this machine" if address is None else f"at {address}"
-        raise InputError(f"no Ray cluster {where}: {' '.join(str(error).split())[:200]}") from None
-    return ray
-
-
-def check_reachable(address: str) -> None:
-    """Report a wrong address at once; Ray itself tries for a minute."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not host or not port.isdecimal():
-        raise InputError(f"--address must be host:port, not {address!r}")
-    try:
-        socket.create_connection((host, int(port)), timeout=5.0).close()
-    except OSError as error:
-        raise InputError(f"no Ray cluster at {address}: {error.strerror or error}") from None

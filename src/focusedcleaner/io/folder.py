@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focusedcleaner.adjacency_rows import ARRAYS, StoredNames, open_rows
-from focusedcleaner.attribute_matrix import AttributeMatrix
+from focusedcleaner.attribute_matrix import AttributeMatrix, StoredAttributes, open_attributes
 from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.graph import PARTS, Graph, Split, unique_keys
 from focusedcleaner.io.disk import first_words, read_text
@@ -74,7 +74,7 @@ def open_folder(path: Path, *, verify: bool = False) -> Graph:
         return Graph(
             index["num_nodes"],
             rows.edges,
-            attributes=_attributes(index, arrays),
+            attributes=_attributes(str(path.resolve()), index, arrays),
             labels=arrays.get("labels"),
             split=Split(*(arrays[part] for part in PARTS)) if "train" in arrays else None,
             names=_names(path, arrays, index),
@@ -230,13 +230,10 @@ def _check_numbers(index: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
         raise InputError("ids.npy is damaged: two nodes have the same id")
 
 
-def _attributes(index: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> AttributeMatrix | None:
+def _attributes(folder: str, index: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> AttributeMatrix | None:
     if "x_data" not in arrays:
         return None
-    indptr, indices, data = (arrays[name] for name in X)
-    matrix = AttributeMatrix((data, indices, indptr), shape=(index["num_nodes"], index["num_attributes"]))
-    matrix.__dict__["features"] = matrix  # they were scaled when they were written
-    return matrix
+    return open_attributes(StoredAttributes(folder, index["checksum"], index["num_attributes"]))
 
 
 def _names(path: Path, arrays: Mapping[str, NDArray[Any]], index: Mapping[str, Any]) -> StoredNames | None:

@@ -159,6 +159,8 @@ def attribute_notes(graph: Graph) -> list[str]:
         return []  # those of a graph folder were scaled when it was written
     if graph.features is None:
         return ["the attributes are the same at every node: they are not used"]
+    if graph.features is graph.attributes:  # 0/1, or scaled when they were stored
+        return []
     columns, scales = graph.attributes.column_scales
     least, most = int(scales.argmin()), int(scales.argmax())
     if scales[most] / LARGEST_RATIO <= scales[least]:

@@ -15,6 +15,7 @@ const alertLine = document.getElementById("alert");
 const keys = document.getElementById("keys");
 const ahead = new Map(); // parsed pages of the next edges, by address
 const outbox = []; // verdicts that the server has not confirmed, in order
+let sent = null; // the one of these that is on its way
 let waiting = false; // whether the edge shown is judged or left already
 let goal = null; // the address of the edge that the page waits for after a verdict
 let later = null; // the last link or form that was used meanwhile
@@ -187,6 +188,7 @@ async function deliver() {
   try {
     while (outbox.length) {
       const form = outbox[0];
+      sent = form;
       const response = await fetch("/decide", { method: "POST", body: form, keepalive: true, redirect: "manual" });
       if (response.type !== "opaqueredirect") {
         await refused(response, form);
@@ -353,7 +355,17 @@ window.addEventListener("popstate", () => {
   if (location.search !== shown) swap(location.href); // otherwise a link to a part of this page was followed
 });
 
+// An export has every verdict that was given before it.
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest('a[href^="/export"]');
+  if (!link || !delivery) return;
+  event.preventDefault();
+  if (await delivery) link.click();
+});
+
+// Whoever leaves in spite of the question, or can't be asked, as on a phone, loses nothing: the browser sends the rest.
 window.addEventListener("pagehide", () => {
+  for (const form of outbox) if (form !== sent) navigator.sendBeacon("/decide", form);
   const note = noteForm();
   if (note) navigator.sendBeacon("/note", note);
 });

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import brentq
@@ -17,13 +17,15 @@ from focusedcleaner.edge_features.extractor import EdgeFeatureExtractor, EdgeFea
 from focusedcleaner.edge_features.global_structure import global_structure
 from focusedcleaner.graph import BoolArray, FloatArray, Graph, IntArray, Split
 from focusedcleaner.sanitizers.self_attack.attackers import NOISE_LIKE, Attacker, on_another_split
+from focusedcleaner.sanitizers.self_attack.regions import Partition, plant_in_regions
 
 LEAST_PROBABILITY = 1e-4
 """Probabilities are kept this far from 0 and 1, so that no opinion has the last word."""
 SLOW_ATTACKERS = ("unrolled", "minmax")
 """Attackers simulated only in the last rounds if there are others: earlier rounds only decide what to remove."""
 UNROLLED_MAX_EDGES = 50_000
-"""Edges up to which unrolled METTACK is simulated if there are other attackers: it takes as long as all others."""
+"""Edges of a whole graph up to which unrolled METTACK is simulated if there are other attackers: it takes as long as
+all others."""
 MIN_PLANTED_SHARE = 0.03
 """Smallest share of the edges that a simulated attacker plants: the classifier needs examples."""
 FIRST_PLANTED_SHARE = 0.1
@@ -203,6 +205,9 @@ class PlantedEdgeEM:
     The simulated attackers work on another split (`rehearsal_split`). They plant at training nodes, where planted edges
     that were not removed would be taught as genuine; on the other split there are none at these nodes. `SLOW_ATTACKERS`
     take part in the last `AVERAGED_ROUNDS`. The classifier has ``trees`` boosting iterations.
+
+    With a partition of the nodes, each attacker plants in a region of its own, and one poisoned graph shows what all of
+    them planted: the cost of a round is that of some regions, and of one graph's features.
     """
 
     stream: ClassVar[int] = 0
@@ -211,9 +216,16 @@ class PlantedEdgeEM:
     """Whether the flags that a clean graph would get are measured."""
 
     def __init__(
-        self, observed: Observed, attackers: Mapping[str, Attacker], *, rounds: int, trees: int, seed: int
+        self,
+        observed: Observed,
+        attackers: Mapping[str, Attacker],
+        *,
+        rounds: int,
+        trees: int,
+        seed: int,
+        partition: Partition | None = None,
     ) -> None:
-        self.observed, self.graph, self.attackers = observed, observed.graph, attackers
+        self.observed, self.graph, self.attackers, self.partition = observed, observed.graph, attackers, partition
         self.rounds, self.trees, self.seed = rounds, trees, seed
         self.rehearsal_extractor = self._rehearsal_extractor()
         """Extracts the features of the graphs poisoned by simulated attackers."""
@@ -239,7 +251,8 @@ class PlantedEdgeEM:
 
     def attackers_of(self, number: int) -> list[str]:
         """Return the names of the attackers that are simulated in round ``number``."""
-        skipped: tuple[str, ...] = ("unrolled",) if self.graph.num_edges > UNROLLED_MAX_EDGES else ()
+        large = self.partition is None and self.graph.num_edges > UNROLLED_MAX_EDGES
+        skipped: tuple[str, ...] = ("unrolled",) if large else ()
         if number < self.rounds - AVERAGED_ROUNDS:
             skipped = SLOW_ATTACKERS
         return [name for name in self.attackers if name not in skipped] or list(self.attackers)
@@ -250,7 +263,7 @@ class PlantedEdgeEM:
         unseen = self.held_out[self.graph.edge_numbers(rest.edges)]
         alarms = 0.0
         if self.tests_null and number >= self.rounds - AVERAGED_ROUNDS and unseen.any():
-            calm, _ = classifier.posterior(self.rehearsal_extractor.extract(rest).table[unseen])
+            calm, _ = classifier.posterior(self.rehearsal_extractor.extract(rest, np.flatnonzero(unseen)).table)
             alarms = float(calm[:, self.purposeful].sum() * rest.num_edges / unseen.sum())
         return Posterior(1 - classes[:, 0], priors, float(classes[:, self.purposeful].sum()), alarms)
 
@@ -285,19 +298,33 @@ class PlantedEdgeEM:
     ) -> tuple[FloatArray, IntArray]:
         """Return the features of genuine and planted edges, and their classes: 0 genuine, k planted by attacker k."""
         attacked = replace(rest, labels=self.observed.all_labels, split=self.rehearsal_extractor.split)
+        chosen = {number: self.attackers[name] for number, name in enumerate(self.attackers, 1) if name in names}
         tables, classes = [], []
-        for number, (name, attacker) in enumerate(self.attackers.items(), start=1):
-            if name not in names:
-                continue
-            poisoned = rest.with_edges(attacker(attacked, budget, rng))
+        for poisoned, attacker_at in self._rehearsals(attacked, chosen, budget, rng):
             genuine = self.graph.has_edges(poisoned.edges) & rest.has_edges(poisoned.edges)
             usable = np.flatnonzero(genuine)
             usable = usable[~self.held_out[self.graph.edge_numbers(poisoned.edges[usable])]]
-            sample = rng.choice(usable, min(int(GENUINE_SHARE * len(usable)), MAX_GENUINE), replace=False)
+            usable = _in_reach(usable, poisoned.edges, attacker_at, rng)
+            most = MAX_GENUINE * len(np.unique(attacker_at[attacker_at > 0]))
+            sample = rng.choice(usable, min(int(GENUINE_SHARE * len(usable)), most), replace=False)
             rows = np.sort(np.concatenate([sample, np.flatnonzero(~genuine)]))
-            tables.append(self.rehearsal_extractor.extract(poisoned).table[rows])
-            classes.append(np.where(genuine[rows], 0, number))
+            tables.append(self.rehearsal_extractor.extract(poisoned, rows).table)
+            classes.append(np.where(genuine[rows], 0, attacker_at[poisoned.edges[rows, 0]]))
         return np.concatenate(tables), np.concatenate(classes)
+
+    def _rehearsals(
+        self, graph: Graph, attackers: dict[int, Attacker], budget: int, rng: np.random.Generator
+    ) -> Iterator[tuple[Graph, IntArray]]:
+        """Yield poisoned graphs, and the number of the attacker at each node, 0 where there is none: a graph for each
+        attacker or, by regions, one for all."""
+        if self.partition is not None:
+            share = budget / graph.num_edges
+            for group in self.partition.groups(attackers):
+                planted, attacker_at = plant_in_regions(graph, self.partition, group, share, rng)
+                yield graph.with_edges(planted), attacker_at
+            return
+        for number, attacker in attackers.items():
+            yield graph.with_edges(attacker(graph, budget, rng)), np.full(graph.num_nodes, number)
 
     def _fit(self, table: FloatArray, classes: IntArray, number: int) -> PlantedEdgeClassifier:
         shares = np.bincount(classes, minlength=len(self.attackers) + 1) / len(classes)
@@ -316,6 +343,15 @@ class PlantedEdgeEM:
         return PlantedEdgeClassifier(model.fit(table, classes), shares)
 
 
+def _in_reach(numbers: IntArray, edges: IntArray, attacker_at: IntArray, rng: np.random.Generator) -> IntArray:
+    """Return the edges with both ends where an attacker is, and half of those with one, so that each such node has its
+    edges of all kinds in the right proportion."""
+    if attacker_at.all():
+        return numbers
+    ends = (attacker_at[edges[numbers]] > 0).sum(axis=1)
+    return numbers[rng.random(len(numbers)) < ends / 2]
+
+
 class WideSearch(PlantedEdgeEM):
     """The search for poison that is not at the defender's training nodes.
 
@@ -328,11 +364,9 @@ class WideSearch(PlantedEdgeEM):
     stream: ClassVar[int] = 1
     tests_null: ClassVar[bool] = False
 
-    def __init__(
-        self, observed: Observed, attackers: Mapping[str, Attacker], *, rounds: int, trees: int, seed: int
-    ) -> None:
+    def __init__(self, observed: Observed, attackers: Mapping[str, Attacker], **training: Any) -> None:
         elsewhere = {name: on_another_split(attacker) for name, attacker in attackers.items()}
-        super().__init__(observed, elsewhere, rounds=rounds, trees=trees, seed=seed)
+        super().__init__(observed, elsewhere, **training)
 
     def _rehearsal_extractor(self) -> EdgeFeatureExtractor:
         return self.observed.extractor

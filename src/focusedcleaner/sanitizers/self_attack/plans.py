@@ -15,6 +15,7 @@ from focusedcleaner.sanitizers.self_attack.attackers import Attacker
 from focusedcleaner.sanitizers.self_attack.em import Observed, PlantedEdgeEM, Posterior, WideSearch
 from focusedcleaner.sanitizers.self_attack.harm import Harm, measure_harm
 from focusedcleaner.sanitizers.self_attack.judgement import Judgement, judge
+from focusedcleaner.sanitizers.self_attack.regions import Partition
 from focusedcleaner.sanitizers.self_attack.settling import SettlingSearch, WideAndSettling, judge_by_settling
 
 WIDE_ROUNDS = 3
@@ -34,6 +35,7 @@ class Plan(ABC):
         rounds: EM rounds.
         trees: boosting iterations of the classifiers.
         seed: seed of all random draws.
+        by_regions: whether attackers are rehearsed in regions of the graph (`regions`).
     """
 
     measures_harm: ClassVar[bool] = False
@@ -53,10 +55,13 @@ class Plan(ABC):
         rounds: int,
         trees: int,
         seed: int,
+        by_regions: bool = False,
     ) -> None:
         self.graph, self.seed = graph, seed
         self.attackers, self.elsewhere = attackers, elsewhere
-        self.rounds, self.training = rounds, {"trees": trees, "seed": seed}
+        partition = Partition.of(graph, seed) if by_regions else None
+        self.rounds = rounds
+        self.training: dict[str, Any] = {"trees": trees, "seed": seed, "partition": partition}
         self.posteriors: list[list[Posterior]] = []
         self.searches = []
         self.prepare()

@@ -76,6 +76,7 @@ class SelfAttack(Sanitizer):
         trees: boosting iterations of the classifier (histogram gradient boosting).
         purpose: "model" removes what would harm a GNN, "evidence" what is almost certainly planted.
         threshold: on the probability, for the purpose "model".
+        regions_beyond: edges beyond which attackers are simulated in regions of the graph, whose number is bounded.
 
     >>> from focusedcleaner.attacks import attack
     >>> from focusedcleaner.datasets import synthetic
@@ -97,6 +98,7 @@ class SelfAttack(Sanitizer):
     trees: int = bounded(60, "[1, 10000]")
     purpose: Literal["model", "evidence"] = "model"
     threshold: float = bounded(0.05, "[0, 1]")
+    regions_beyond: int = bounded(200_000, "[0, inf)")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -145,7 +147,15 @@ class SelfAttack(Sanitizer):
 
     def _plan(self, graph: Graph, seed: int) -> Plan:
         here, elsewhere = attackers_by_name(self.attackers), attackers_by_name(self.attackers_elsewhere)
-        return plan_for(graph)(graph, here, elsewhere, rounds=self.rounds, trees=self.trees, seed=seed)
+        return plan_for(graph)(
+            graph,
+            here,
+            elsewhere,
+            rounds=self.rounds,
+            trees=self.trees,
+            seed=seed,
+            by_regions=graph.num_edges > self.regions_beyond,
+        )
 
     def edge_scorer(self, graph: Graph, *, seed: int = 0) -> EdgeScorer:
         """Return the last classifiers of the searches, trained on ``graph``, as a scorer of graphs over its nodes."""

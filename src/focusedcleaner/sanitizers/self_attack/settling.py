@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -45,9 +45,7 @@ class SettlingSearch(WideSearch):
         observed: the graph, with clusters as labels.
         attackers: by name.
         wide: posteriors of the wide search, complete before the first round.
-        rounds: number of rounds.
-        trees: boosting iterations of the classifier.
-        seed: seed of all random draws.
+        training: of `PlantedEdgeEM`.
     """
 
     stream: ClassVar[int] = 2
@@ -57,12 +55,9 @@ class SettlingSearch(WideSearch):
         observed: Observed,
         attackers: Mapping[str, Attacker],
         wide: list[Posterior],
-        *,
-        rounds: int,
-        trees: int,
-        seed: int,
+        **training: Any,
     ) -> None:
-        super().__init__(observed, attackers, rounds=rounds, trees=trees, seed=seed)
+        super().__init__(observed, attackers, **training)
         self.wide = wide
 
     def suspects(self, posteriors: list[Posterior], rng: np.random.Generator) -> tuple[IntArray, int, float]:
