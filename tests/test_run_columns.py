@@ -18,7 +18,11 @@ from focusedcleaner.run_columns import edge_columns, numbers_of, read_edge_colum
 from focusedcleaner.runs import read_run, write_run
 from focusedcleaner.sanitizers import sanitizer
 
-NAMES = {"none": None, "numbers": [5 * node + 3 for node in range(80)], "texts": [f"é {node}" for node in range(80)]}
+NAMES = {
+    "none": None,
+    "numbers": tuple(5 * node + 3 for node in range(80)),
+    "texts": tuple(f"é {node}" for node in range(80)),
+}
 
 
 @pytest.fixture(params=NAMES)
