@@ -194,7 +194,7 @@ def test_places_and_files_that_can_not_be_used(cli: Command, graph_file: Path) -
 def test_an_interrupted_ingest_names_the_command_that_continues_it(
     cli: Command, graph_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stop(self: FolderWriter, about: object = None) -> None:
+    def stop(self: FolderWriter, about: Any = None) -> None:
         whole(self, about)
         if len(self.files) == 3:
             raise KeyboardInterrupt

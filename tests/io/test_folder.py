@@ -118,8 +118,8 @@ def flip(name: str) -> Callable[[Path], None]:
     return change
 
 
-def cut(name: str) -> Callable[[Path], None]:
-    return lambda folder: (folder / name).write_bytes((folder / name).read_bytes()[:-8]) and None
+def cut(name: str) -> Callable[[Path], int]:
+    return lambda folder: (folder / name).write_bytes((folder / name).read_bytes()[:-8])
 
 
 ALTERED: dict[str, tuple[Callable[[Path], object], str]] = {

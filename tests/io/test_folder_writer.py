@@ -121,7 +121,7 @@ def test_files_of_several_blocks_have_a_checksum_each(tmp_path: Path, monkeypatc
     content = bytearray((tmp_path / "G" / "edges.npy").read_bytes())
     content[1500] ^= 1
     (tmp_path / "G" / "edges.npy").write_bytes(content)
-    with pytest.raises(InputError, match="edges.npy was altered: block 2 of 3"):
+    with pytest.raises(InputError, match=r"edges.npy was altered: block 2 of 3"):
         verify_folder(tmp_path / "G")
 
 
