@@ -30,18 +30,6 @@ def parts() -> str:
     return markdown_table(("graph, part", "edges", "CPU seconds", "units", "peak GB"), rows)
 
 
-def scale() -> str:
-    cells = Results("scale").cells
-    rows = [
-        (case, f"{c['nodes']:,}", f"{c['first_round_seconds']:.2f}", f"{c['round_seconds']:.2f}", f"{c['peak_gb']:.2f}")
-        for case, c in cells.items()
-        if "nodes" in c
-    ]
-    exponents = [f"{case}: {c['exponent']:.2f}" for case, c in cells.items() if "exponent" in c]
-    head = ("graph", "nodes", "first round, s", "later round, s", "peak GB")
-    return markdown_table(head, rows) + "\nCost of a round ∝ edges^x: " + "; ".join(exponents) + ".\n"
-
-
 def quality() -> str:
     known = means(Results("quality"))
 
@@ -85,9 +73,8 @@ One extraction of the edge features, and each simulated attacker planting 10 %, 
 are of elapsed time: other work on the machine counts.
 
 {parts()}
-## Growing graphs (synthetic, 128 attributes, 40 classes, mean degree 10)
+Graphs of up to ten million edges, threads and Ray workers are on a page of their own: [scale.md](scale.md).
 
-{scale()}
 ## Forecasts of time and memory (`focusedcleaner check`)
 
 Whole runs of `self-attack` without a budget, each in a process of its own with one thread, beside other work on the

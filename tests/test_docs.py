@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import focusedcleaner as fc
-from benchmarks import reliability
+from benchmarks import reliability, scale_page
+from benchmarks.common import Results
 from focusedcleaner.registry import SANITIZERS
 
 ROOT = Path(__file__).parents[1]
@@ -38,3 +39,9 @@ def test_the_reliability_page_shows_the_last_campaign() -> None:
     text = (ROOT / "docs" / "reliability.md").read_text()
     for tried, seen in reliability.rows():
         assert f"| {tried} | {seen} |" in text
+
+
+def test_the_scale_page_shows_the_stored_results() -> None:
+    text = (ROOT / "docs" / "scale.md").read_text()
+    for section, table in scale_page.tables(Results("scale").cells):
+        assert f"<!-- {section.name} -->\n{table}<!-- {section.end} -->" in text

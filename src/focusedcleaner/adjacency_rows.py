@@ -14,7 +14,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 BLOCK_ENTRIES = 2**18
-"""Entries of the adjacency in one block of rows, about. Graphs of up to 130,000 edges have one block."""
+"""Entries of the adjacency in one block of rows, at most about. Graphs of up to 130,000 edges have one block."""
+FEWEST_BLOCKS = 16
+"""Blocks of a graph that has several, about: enough to keep a few threads equally busy."""
 ARRAYS = ("edges", "indptr", "indices", "entry_edges")
 """The arrays of an adjacency, which a graph folder holds as NAME.npy."""
 
@@ -63,7 +65,7 @@ class AdjacencyRows:
     @cached_property
     def starts(self) -> NDArray[np.int64]:
         """The first row of each block, and N at the end."""
-        return block_starts(self.indptr)
+        return block_starts(self.indptr, fewest=FEWEST_BLOCKS)
 
     def __reduce__(self) -> Any:
         if self.folder is None:
@@ -118,9 +120,10 @@ class StoredNames(Sequence[Any]):
         return len(self.column)
 
     def __getitem__(self, node: Any) -> Any:
-        value = self.column[node]
         if isinstance(node, slice):
-            return value.tolist() if isinstance(value, np.ndarray) else value.to_list()
+            values = self.column[node]
+            return values.tolist() if isinstance(values, np.ndarray) else values.to_list()
+        value = self.column[int(node)]
         return value if isinstance(value, str) else int(value)
 
     def __iter__(self) -> Iterator[Any]:
@@ -138,8 +141,10 @@ def _same(value: Any) -> Any:
     return value
 
 
-def block_starts(indptr: NDArray[np.integer]) -> NDArray[np.int64]:
-    """The first row of each block of about `BLOCK_ENTRIES` entries, and the number of rows at the end.
+def block_starts(indptr: NDArray[np.integer], fewest: int = 1) -> NDArray[np.int64]:
+    """The first row of each block of about as many entries, and the number of rows at the end.
+
+    There is one block of up to `BLOCK_ENTRIES` entries, or else about ``fewest`` at least.
 
     >>> block_starts(np.array([0, 3, 5]))
     array([0, 2])
@@ -147,5 +152,7 @@ def block_starts(indptr: NDArray[np.integer]) -> NDArray[np.int64]:
     num_rows = len(indptr) - 1
     # An empty row counts, too: dense matrices have a row for each node.
     cost = np.asarray(indptr[1:], dtype=np.int64) + np.arange(1, num_rows + 1)
-    cuts = np.searchsorted(cost, np.arange(BLOCK_ENTRIES, cost[-1] if num_rows else 0, BLOCK_ENTRIES)) + 1
+    total = int(cost[-1]) if num_rows else 0
+    size = BLOCK_ENTRIES if total <= BLOCK_ENTRIES else min(BLOCK_ENTRIES, total // fewest + 1)
+    cuts = np.searchsorted(cost, np.arange(size, total, size)) + 1
     return np.unique(np.concatenate([[0], np.minimum(cuts, num_rows), [num_rows]])).astype(np.int64)

@@ -16,7 +16,7 @@ from focusedcleaner.errors import InputError
 
 LARGEST = 4.0
 """Scaled attributes lie within ± this many spreads or medians of their column."""
-PART = 2**24
+PART = 2**22
 """Entries that are scaled at once."""
 FEW = 2**14
 """Columns that are sorted one by one in a large matrix."""
@@ -94,9 +94,10 @@ def open_attributes(stored: StoredAttributes) -> AttributeMatrix:
 def scaled(matrix: sp.csr_array) -> sp.csr_array | None:
     """Return attributes (N × F) on one scale, which doesn't depend on the units of the columns.
 
-    - A 0/1 matrix is returned as it is.
+    - A constant column becomes 0.
+    - A 0/1 matrix is otherwise returned as it is.
     - A matrix with one non-zero value in each column becomes 0/1: 1,000·X gives X.
-    - In any other matrix, a column with one non-zero value becomes 0/1, or 0 if it is constant; a *sparse* column, with
+    - In any other matrix, a column with one non-zero value becomes 0/1; a *sparse* column, with
       at most half of its values non-zero, is divided by the median modulus of these; a *dense* column is centred at its
       median and divided by its interquartile range or, where that is 0, its mean absolute deviation. Values are clipped
       at ± `LARGEST`.
@@ -115,7 +116,22 @@ def scaled(matrix: sp.csr_array) -> sp.csr_array | None:
         matrix = sp.csr_array((matrix.data, place, matrix.indptr), shape=(matrix.shape[0], len(columns)))
     if not (matrix.data == 1).all():
         matrix = _scaled_columns(matrix)
-    return matrix if _tells_apart(matrix) else None
+    return _without_constant_columns(matrix) if _tells_apart(matrix) else None
+
+
+def _without_constant_columns(matrix: sp.csr_array) -> sp.csr_array:
+    """The matrix with 0 in columns of one value; the same object if there are none."""
+    num_nodes, width = matrix.shape
+    first = np.zeros(width)
+    first[matrix.indices[: matrix.indptr[1]]] = matrix.data[: matrix.indptr[1]]
+    equal = matrix.indices[matrix.data == first[matrix.indices]]
+    constant = np.bincount(equal, minlength=width) == num_nodes
+    if not constant.any():
+        return matrix
+    data = np.where(constant[matrix.indices], 0.0, matrix.data)
+    result = sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
+    result.eliminate_zeros()
+    return result
 
 
 def _used_columns(matrix: sp.csr_array) -> tuple[NDArray[np.int64], NDArray[np.integer]]:
@@ -179,10 +195,10 @@ class _Scales:
         is_dense = ~two_valued & (2 * columns.sizes > num_nodes)
         dense = np.flatnonzero(is_dense)
         lower, middle, upper = (columns.quantile(quarter, num_nodes)[dense] for quarter in (1, 2, 3))
-        spread = upper - lower
-        median = _Columns.of(abs(matrix), powers).median()
+        spread, largest = upper - lower, np.abs(columns.largest)
         dropped = is_dense | (two_valued & (columns.sizes == num_nodes))
-        scales = cls(powers, np.where(two_valued, np.abs(columns.largest), median), dropped, dense, middle, spread)
+        divisor = np.where(two_valued, largest, columns.made_absolute().median())
+        scales = cls(powers, divisor, dropped, dense, middle, spread)
         narrow = spread == 0
         if narrow.any():
             table = np.concatenate([scales.table(matrix[a : a + n])[:, narrow] for a, n in _row_parts(matrix)])
@@ -207,7 +223,8 @@ class _Scales:
         data = np.where(self.dropped[matrix.indices], 0.0, _ratio(values, self.divisor[matrix.indices]))
         sparse = sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
         centred = sp.csr_array(_ratio(self.table(matrix) - self.middle, self.spread))
-        centred = sp.csr_array((centred.data, self.dense[centred.indices], centred.indptr), shape=matrix.shape)
+        columns = self.dense.astype(matrix.indices.dtype)[centred.indices]
+        centred = sp.csr_array((centred.data, columns, centred.indptr), shape=matrix.shape)
         result = sp.csr_array(sparse + centred)
         result.eliminate_zeros()
         return result
@@ -225,7 +242,7 @@ class _Columns:
     def __init__(self, values: NDArray[np.float64], sizes: NDArray[np.integer]) -> None:
         self.sizes = sizes
         self.starts = np.cumsum(sizes) - sizes
-        self.sorted = np.append(values, 0.0)
+        self.sorted = values
 
     @classmethod
     def of(cls, matrix: sp.csr_array, powers: NDArray[np.integer]) -> _Columns:
@@ -234,17 +251,32 @@ class _Columns:
         if matrix.nnz <= PART or matrix.shape[1] > FEW:
             values = np.ldexp(matrix.data, powers[matrix.indices])
             return cls(values[np.lexsort((values, matrix.indices))], sizes)
-        values = matrix.tocsc().data
-        for power, end, size in zip(powers, np.cumsum(sizes).tolist(), sizes.tolist(), strict=True):
-            column = values[end - size : end]
+        columns = cls(matrix.tocsc().data, sizes)
+        for power, column in zip(powers, columns._segments(), strict=True):
             np.ldexp(column, power, out=column)
             column.sort()
-        return cls(values, sizes)
+        return columns
+
+    def _segments(self) -> Iterator[NDArray[np.float64]]:
+        for start, size in zip(self.starts.tolist(), self.sizes.tolist(), strict=True):
+            yield self.sorted[start : start + size]
+
+    def made_absolute(self) -> Self:
+        """Replace all values by their moduli, in place, to save memory."""
+        np.abs(self.sorted, out=self.sorted)
+        if len(self.sorted) <= PART or len(self.sizes) > FEW:
+            of = np.repeat(np.arange(len(self.sizes)), self.sizes)
+            self.sorted = self.sorted[np.lexsort((self.sorted, of))]
+        else:
+            for column in self._segments():
+                column.sort()
+        self.__dict__.pop("negative", None)
+        return self
 
     @cached_property
     def negative(self) -> NDArray[np.int64]:
         """The number of negative values of each column."""
-        counts = np.concatenate([[0], np.cumsum(self.sorted[:-1] < 0)])
+        counts = np.concatenate([[0], np.cumsum(self.sorted < 0)])
         return counts[self.starts + self.sizes] - counts[self.starts]
 
     @property
@@ -270,4 +302,6 @@ class _Columns:
     def _at(self, rank: NDArray[np.integer]) -> NDArray[np.float64]:
         """The value of this rank, from 0, in each column; 0 where the column has none."""
         valid = (rank >= 0) & (rank < self.sizes)
-        return self.sorted[np.where(valid, self.starts + rank, -1)]
+        values = np.zeros(len(rank))
+        values[valid] = self.sorted[(self.starts + rank)[valid]]
+        return values

@@ -268,6 +268,12 @@ class Graph:
         return np.empty(0, dtype=np.int64) if self.labels is None else self.labels[self.labels != UNKNOWN]
 
     @property
+    def has_several_classes(self) -> bool:
+        """Whether nodes of at least two classes are known."""
+        known = self.known_labels
+        return bool(len(known)) and bool(known.min() < known.max())
+
+    @property
     def num_classes(self) -> int:
         """The number of class names or, without any, one more than the largest known label."""
         return len(self.class_names) if self.class_names is not None else int(self.known_labels.max(initial=-1)) + 1
@@ -377,23 +383,24 @@ class Graph:
         """
         array = _integers(pairs, "edges").reshape(-1, 2)
         array = array[array[:, 0] != array[:, 1]]
-        first, second = np.minimum(*array.T), np.maximum(*array.T)
-        order = np.lexsort((second, first))
-        array = np.stack([first[order], second[order]], axis=1)
-        repeated = np.zeros(len(array), dtype=bool)
-        repeated[1:] = (array[1:] == array[:-1]).all(axis=1)
-        return cls(num_nodes, array[~repeated], **parts)
+        check_range(array, num_nodes, "an edge")
+        keys = unique_keys(pair_keys(np.sort(array, axis=1), num_nodes))
+        return cls(num_nodes, pairs_of_keys(keys, num_nodes), **parts)
 
     def with_edges(self, pairs: ArrayLike) -> Self:
         """The graph with these edges added; edges that it already has are ignored."""
         added = _integers(pairs, "edges").reshape(-1, 2)
+        if not len(added):
+            return self
         joined = type(self).from_pairs(self.num_nodes, np.concatenate([self.edges, added]))
         return replace(self, edges=joined.edges)
 
     def without_edges(self, pairs: ArrayLike) -> Self:
         """The graph without these edges; edges that it does not have are ignored."""
-        removed = type(self).from_pairs(self.num_nodes, pairs)
-        return replace(self, edges=self.edges[~removed.has_edges(self.edges)])
+        removed = type(self).from_pairs(self.num_nodes, pairs).edges
+        kept = np.ones(self.num_edges, dtype=bool)
+        kept[self.edge_numbers(removed[self.has_edges(removed)])] = False
+        return replace(self, edges=self.edges[kept])
 
     def added_edges(self, before: Graph) -> IntArray:
         """The edges that this graph has and ``before`` does not (E′ × 2)."""
@@ -404,7 +411,9 @@ class Graph:
     def check_labelled(self, who: str) -> None:
         """Raise an `InputError` if no model can be trained on this graph; ``who`` needs the labels: "a sanitizer"."""
         if self.labels is None or not len(self.known_labels):
-            raise InputError(f"the graph has no labels: {who} needs the classes of a few nodes")
+            raise InputError(
+                f"the graph has no labels: {who} needs the classes of a few nodes (--nodes, a table with id and label)"
+            )
         if self.split is None:
             raise InputError("the graph has no split: say which nodes are for training, validation and testing")
         if not len(self.split.train):

@@ -21,6 +21,8 @@ _ROUNDS = 32
 """Rounds of colour refinement at most; most graphs need three or four."""
 _DIGITS = 3
 """Decimals of an attribute that count."""
+_ENTRIES = 2**22
+"""Entries of the features that are hashed at once, about."""
 
 
 @dataclass(frozen=True)
@@ -125,9 +127,17 @@ def order_by_structure(
 
 
 def _row_hashes(features: sp.csr_array) -> Hashes:
-    values = np.round(features.data, _DIGITS) + 0.0  # no negative zero, whose bits differ
-    entries = _mixed(_mixed(values.view(np.uint64)) + features.indices.astype(np.uint64))
-    return _row_sums(entries, features.indptr)
+    size = max(1, features.shape[0] * _ENTRIES // max(features.nnz, 1))
+    starts = range(0, features.shape[0], size)
+    return np.concatenate([_hashes_of_rows(features, start, start + size) for start in starts])
+
+
+def _hashes_of_rows(features: sp.csr_array, start: int, stop: int) -> Hashes:
+    indptr = features.indptr[start : stop + 1]
+    own = slice(indptr[0], indptr[-1])
+    values = np.round(features.data[own], _DIGITS) + 0.0  # no negative zero, whose bits differ
+    entries = _mixed(_mixed(values.view(np.uint64)) + features.indices[own].astype(np.uint64))
+    return _row_sums(entries, indptr - indptr[0])
 
 
 def _refined(colours: Hashes, neighbours: NDArray[np.int64], starts: NDArray[np.int64]) -> Hashes:

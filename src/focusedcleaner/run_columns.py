@@ -1,8 +1,16 @@
-"""The tables of a run on a graph folder: edges with scores and evidence as Parquet, written and read by columns."""
+"""A run on a graph folder: its tables as Parquet, written and read by columns, and the folder, found again.
+
+    removed.parquet        rank, both ids, score and evidence, and so added.parquet, suspects.parquet, scores.parquet
+    sanitized.parquet      the edges that remain: source and target by their ids
+    split.parquet          the split of the run: id, and train, val, test or null
+
+The graph is not copied: `run.json` names its folder, as seen from the run's, and its checksum.
+"""
 
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,13 +22,64 @@ from focusedcleaner.adjacency_rows import StoredNames
 from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.graph import PARTS, FloatArray, Graph, IntArray, Split
 from focusedcleaner.io.disk import checked_file
+from focusedcleaner.io.folder import is_folder, open_folder
 from focusedcleaner.io.parquet_table import ParquetTable
+from focusedcleaner.sanitizers.sanitation import Sanitation
 
 if TYPE_CHECKING:
     import polars as pl
 
-SPLIT = "split.parquet"
+REMOVED, ADDED, SUSPECTS, SCORES = "removed.parquet", "added.parquet", "suspects.parquet", "scores.parquet"
+CLEANED, SPLIT = "sanitized.parquet", "split.parquet"
 _HEADER = ["rank", "u", "v", "score"]
+
+
+def as_parquet(name: str) -> str:
+    """The name of a table in a run on a graph folder: removed.parquet for removed.csv."""
+    return f"{name.removesuffix('.csv')}.parquet"
+
+
+def stored_place(graph: Graph, run: Path) -> dict[str, str]:
+    """What `run.json` says of a graph folder: where it is, seen from the run's folder; empty for another graph."""
+    stored = graph.stored
+    if stored is None or stored.folder is None or stored.checksum is None:
+        return {}
+    try:
+        place = Path(os.path.relpath(stored.folder, run.parent.resolve())).as_posix()
+    except ValueError:  # another drive of Windows
+        place = stored.folder
+    return {"folder": place, "checksum": stored.checksum}
+
+
+def stored_graph(run: Path, source: Mapping[str, Any]) -> Graph:
+    """The graph folder that a run was made from, with the split of the run; ``source`` is what `run.json` says."""
+    with prefix_errors(run):
+        named = [Path(str(source[name])) for name in ("folder", "graph") if name in source]
+        places = [run.parent / named[0], *named]
+        place = next((place for place in places if is_folder(place)), None)
+        if place is None:
+            raise InputError(f"the graph folder {places[0]} that the run was made from is gone: put it back")
+        graph = open_folder(place)
+        if graph.stored is None or graph.stored.checksum != source.get("checksum"):
+            raise InputError(f"{place} is another graph than the one that the run was made from: put that back")
+    return graph.with_split(read_split(run / SPLIT, graph)) if (run / SPLIT).is_file() else graph
+
+
+def stored_run_files(sanitation: Sanitation, *, scores: bool) -> dict[str, bytes]:
+    """The tables of a run on a graph folder by name."""
+    graph = sanitation.poisoned
+    files = {REMOVED: edge_columns(graph, sanitation.removed, sanitation.scores, sanitation.evidence)}
+    if len(sanitation.added):
+        files[ADDED] = edge_columns(graph, sanitation.added, sanitation.added_scores, {})
+    if len(sanitation.suspects):
+        columns = sanitation.suspect_scores, sanitation.suspect_evidence
+        files[SUSPECTS] = edge_columns(graph, sanitation.suspects, *columns)
+    if scores and sanitation.edge_scores is not None:
+        files[SCORES] = edge_columns(graph, *sanitation.ranked_edges())
+    files[CLEANED] = remaining_columns(graph, sanitation.removed, sanitation.added)
+    if graph.split is not None:
+        files[SPLIT] = split_columns(graph)
+    return files
 
 
 def edge_columns(graph: Graph, edges: IntArray, scores: FloatArray, evidence: Mapping[str, NDArray[Any]]) -> bytes:

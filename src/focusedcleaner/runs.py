@@ -12,6 +12,8 @@
     missing.csv     edges that the attacker may have removed, if `restore` was run
     checkpoint.npz  the state to resume from, while the run is interrupted
 
+A run on a graph folder has Parquet files instead (`run_columns`) and names the folder, which it needs to be read.
+
 A run is written into a hidden folder beside its final place (``.RUN.part``), which is renamed at the end. A resumed run
 replaces the files of its own folder in one transaction. Whoever writes a run has its folder locked from the beginning.
 """
@@ -23,7 +25,6 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping
-from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -36,18 +37,10 @@ from numpy.typing import NDArray
 from focusedcleaner.errors import InputError, ResumableRun, prefix_errors
 from focusedcleaner.graph import FloatArray, Graph, IntArray, no_pairs, pair_keys
 from focusedcleaner.io import TableOptions, graph_files, load_npz
-from focusedcleaner.io.folder import is_folder, open_folder
 from focusedcleaner.io.original import ORIGINAL_SUFFIXES, Original, open_original
 from focusedcleaner.io.transaction import JOURNAL, locked, recover, remove_litter, sync_folder, write_files
 from focusedcleaner.restore.missing import Missing
-from focusedcleaner.run_columns import (
-    SPLIT,
-    edge_columns,
-    read_edge_columns,
-    read_split,
-    remaining_columns,
-    split_columns,
-)
+from focusedcleaner.run_columns import as_parquet, read_edge_columns, stored_graph, stored_place, stored_run_files
 from focusedcleaner.run_record import RECORD, Status, make_record, read_record
 from focusedcleaner.run_tables import edge_table, read_edge_table, read_rows, table
 from focusedcleaner.sanitizers.sanitation import Sanitation, no_scores
@@ -153,10 +146,27 @@ class RunFolder:
             original: the file that the graph was read from, to be written again without the removed edges.
         """
         graph = sanitation.poisoned
-        if graph.stored is not None:
-            self._finish_stored(sanitation, source, status, scores=scores)
-            return
-        record = json.dumps(make_record(sanitation, source, status), indent=2, ensure_ascii=False)
+        place = stored_place(graph, self.path)
+        record = json.dumps(make_record(sanitation, {**source, **place}, status), indent=2, ensure_ascii=False)
+        files = {TRACE: table(sanitation.trace), RECORD: f"{record}\n".encode()}
+        if place:
+            files |= stored_run_files(sanitation, scores=scores)
+        else:
+            files |= self._tables(sanitation, original, scores=scores)
+        old = {ADDED, SUSPECTS, SCORES, MISSING, REPORT, *([CHECKPOINT] if status == "complete" else [])}
+        old |= {*map(as_parquet, (ADDED, SUSPECTS, SCORES)), *(f"{CLEANED}{suffix}" for suffix in ORIGINAL_SUFFIXES)}
+        old -= files.keys()
+        write_files(
+            {self.work / name: files[name] for name in files},
+            remove=[self.work / name for name in sorted(old)],
+        )
+        if self.work != self.path:
+            with prefix_errors(self.path):
+                self._moved()
+
+    def _tables(self, sanitation: Sanitation, original: Original | None, *, scores: bool) -> dict[str, bytes]:
+        """The tables of edges as CSV, and the cleaned graph."""
+        graph = sanitation.poisoned
         details = {} if original is None else original.details(graph, sanitation.removed)
         files = {REMOVED: edge_table(graph, sanitation.removed, sanitation.scores, sanitation.evidence, details)}
         if len(sanitation.added):
@@ -169,61 +179,11 @@ class RunFolder:
             edges, values, columns_of_all = sanitation.ranked_edges()
             numbers = {name: column * 1 for name, column in columns_of_all.items()}  # true as 1
             files[SCORES] = edge_table(graph, edges, values, numbers)
-        files |= {TRACE: table(sanitation.trace), RECORD: f"{record}\n".encode()}
         files |= {path.name: content for path, content in graph_files(sanitation.graph, self.work / GRAPH).items()}
         if original is not None:
             suffix = original.path.suffix.lower()
             files[f"{CLEANED}{suffix}"] = original.content(graph, sanitation.removed, sanitation.added)
-        old = {ADDED, SUSPECTS, SCORES, MISSING, REPORT, *([CHECKPOINT] if status == "complete" else [])}
-        old |= {f"{CLEANED}{suffix}" for suffix in ORIGINAL_SUFFIXES}
-        self._replace(files, old)
-
-    def _finish_stored(
-        self, sanitation: Sanitation, source: Mapping[str, Any], status: Status, *, scores: bool
-    ) -> None:
-        """Write a run on a graph folder, which is named, not copied; tables are Parquet files."""
-        graph = sanitation.poisoned
-        assert graph.stored is not None and graph.stored.folder is not None
-        place = _relative(Path(graph.stored.folder), self.path)
-        record = json.dumps(make_record(sanitation, {**source, "folder": place}, status), indent=2, ensure_ascii=False)
-        files = {REMOVED: edge_columns(graph, sanitation.removed, sanitation.scores, sanitation.evidence)}
-        if len(sanitation.added):
-            files[ADDED] = edge_columns(graph, sanitation.added, sanitation.added_scores, {})
-        if len(sanitation.suspects):
-            columns = sanitation.suspect_scores, sanitation.suspect_evidence
-            files[SUSPECTS] = edge_columns(graph, sanitation.suspects, *columns)
-        if scores and sanitation.edge_scores is not None:
-            files[SCORES] = edge_columns(graph, *sanitation.ranked_edges())
-        files[CLEANED] = remaining_columns(graph, sanitation.removed, sanitation.added)
-        files = {as_parquet(name): content for name, content in files.items()}
-        if graph.split is not None:
-            files[SPLIT] = split_columns(graph)
-        files |= {TRACE: table(sanitation.trace), RECORD: f"{record}\n".encode()}
-        old = {*map(as_parquet, (ADDED, SUSPECTS, SCORES)), MISSING, REPORT}
-        self._replace(files, old | ({CHECKPOINT} if status == "complete" else set()))
-
-    def _replace(self, files: Mapping[str, bytes], old: AbstractSet[str]) -> None:
-        """Write the files and remove old ones, in one transaction; then the folder gets its name."""
-        write_files(
-            {self.work / name: content for name, content in files.items()},
-            remove=[self.work / name for name in sorted(old - files.keys())],
-        )
-        if self.work != self.path:
-            with prefix_errors(self.path):
-                self._moved()
-
-
-def as_parquet(name: str) -> str:
-    """The name of a table in a run on a graph folder: removed.parquet for removed.csv."""
-    return f"{name.removesuffix('.csv')}.parquet"
-
-
-def _relative(folder: Path, run: Path) -> str:
-    """Where a graph folder is, seen from the folder of the run; on another drive of Windows, its full path."""
-    try:
-        return Path(os.path.relpath(folder, run.parent.resolve())).as_posix()
-    except ValueError:
-        return str(folder)
+        return files
 
 
 def _remove_if_empty(folder: Path) -> None:
@@ -370,7 +330,7 @@ def _state(folder: Path) -> object:
 
 def _read_files(folder: Path) -> Run:
     record = read_record(folder)
-    stored = _stored_graph(folder, record) if "folder" in record["input"] else None
+    stored = stored_graph(folder, record["input"]) if "folder" in record["input"] else None
     graph = load_npz(folder / GRAPH, renumber=False) if stored is None else stored
     removed, scores, evidence = _listed(folder, record, graph, "removed", REMOVED)
     added, added_scores, _ = _listed(folder, record, graph, "added", ADDED)
@@ -389,21 +349,6 @@ def _read_files(folder: Path) -> Run:
             name = GRAPH if stored is None else run.table_name(REMOVED)
             raise InputError(f"{name} does not belong to this run: {RECORD} tells of another graph")
     return run
-
-
-def _stored_graph(folder: Path, record: Mapping[str, Any]) -> Graph:
-    """The graph folder that a run was made from, with the split of the run."""
-    source = record["input"]
-    with prefix_errors(folder):
-        named = [Path(str(source["folder"])), Path(str(source.get("graph", "")))]
-        places = [folder.parent / named[0], *named]
-        place = next((place for place in places if is_folder(place)), None)
-        if place is None:
-            raise InputError(f"the graph folder {places[0]} that the run was made from is gone: put it back")
-        graph = open_folder(place)
-        if graph.stored is None or graph.stored.checksum != source.get("checksum"):
-            raise InputError(f"{place} is another graph than the one that the run was made from: put that back")
-    return graph.with_split(read_split(folder / SPLIT, graph)) if (folder / SPLIT).is_file() else graph
 
 
 def _listed(
@@ -433,7 +378,7 @@ def original_for(run: Run, out: Path) -> Original | None:
     """The file that the run's graph was read from, opened again, if an output file is to be of its kind.
 
     Raises:
-        InputError: it is gone, or another file is in its place. A npz file can do without: it loses weights and
+        InputError: it is gone, or another file is in its place. An npz file can do without: it loses weights and
             directions alone.
     """
     suffix = original_suffix(run)

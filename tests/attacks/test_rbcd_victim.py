@@ -84,7 +84,7 @@ def test_large_graphs_are_attacked(attack: Attack, unmerged: None) -> None:
     "attack", [PRBCD(2000, 4), GRBCD(2000, 4), Dice(), RandomAttack(0.3)], ids=lambda attack: attack.name
 )
 def test_a_graph_folder_is_poisoned_like_the_graph(attack: Attack, unmerged: None, tmp_path: Path) -> None:
-    graph = replace(synthetic(200, seed=0), names=range(200))
+    graph = replace(synthetic(200, seed=0), names=tuple(range(200)))
     write_folder(tmp_path / "G", {}, graph)
     folder = open_folder(tmp_path / "G")
     ours, theirs = attack.poison(folder, "10%", seed=1), attack.poison(graph, "10%", seed=1)

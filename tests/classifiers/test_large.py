@@ -100,7 +100,7 @@ def test_many_attributes_are_not_kept(graph: Graph, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("model", [GCN(epochs=10, sampled=True), SGC(epochs=10, precomputed=True), GCN(epochs=10)])
 def test_a_graph_folder_is_learnt_like_the_graph(graph: Graph, model: Classifier, tmp_path: Path) -> None:
-    named = replace(graph, names=range(graph.num_nodes))
+    named = replace(graph, names=tuple(range(graph.num_nodes)))
     write_folder(tmp_path / "G", {}, named)
     folder = open_folder(tmp_path / "G")
     expected = model.fit(named, seed=1).predict(named)
@@ -131,3 +131,11 @@ def test_memory_grows_with_the_edges(graph: Graph) -> None:
     fewer = replace(graph, edges=graph.edges[::2])
     for model in (Elastic(), GNNGuard()):
         assert model.bytes_held(graph) > model.bytes_held(fewer) > 0
+
+
+def test_settings_for_large_graphs_count_if_they_are_set() -> None:
+    """The settings are part of the keys of stored results."""
+    assert set(SGC().settings()) - set(GCN().settings()) == {"hops"}
+    assert set(GCN(sampled=True, neighbours=5).settings()) - set(GCN().settings()) == {"sampled", "neighbours"}
+    for model in (GCN(sampled=False), GCN(batch_size=7), SGC(precomputed=True)):
+        assert type(model)(**model.settings()) == model

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.detectors import ClassDiv
-from focusedcleaner.detectors.classdiv import RIDGE, Mixture, Monomials
+from focusedcleaner.detectors.classdiv import RIDGE, Mixture, Monomials, energy_gradient, quantile
 from tests.detectors.views import view_of
 
 
@@ -61,6 +61,25 @@ def test_energies_and_their_gradient(nodes: int, width: int, components: int, se
     torch.testing.assert_close(
         mixture.gradient(weights).T, their_gradient, rtol=1e-5, atol=1e-6 * float(their_gradient.abs().max())
     )
+
+
+@settings(deadline=None, max_examples=20)
+@given(nodes=st.integers(8, 40), size=st.integers(3, 9), seed=st.integers(0, 1000))
+def test_the_gradient_in_parts_is_that_of_the_mean_energy(nodes: int, size: int, seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    features = torch.rand(4, nodes, generator=generator, dtype=torch.float64)
+    outputs = torch.randn(3, nodes, generator=generator, dtype=torch.float64, requires_grad=True)
+    energy = reference_energies(features.T, torch.softmax(outputs, 0).T).mean()
+    (expected,) = torch.autograd.grad(energy, outputs)
+    monomials = [Monomials(part) for part in features.split(size, 1)]
+    ours = energy_gradient(monomials, [*outputs.detach().split(size, 1)])
+    torch.testing.assert_close(torch.cat(ours, 1), expected, rtol=1e-5, atol=1e-6 * float(expected.abs().max()))
+
+
+@given(values=st.lists(st.floats(-10, 10, width=32), min_size=1, max_size=50), share=st.floats(0, 1))
+def test_the_quantile_is_that_of_torch(values: list[float], share: float) -> None:
+    numbers = torch.tensor(values)
+    assert torch.equal(quantile(numbers, share), torch.quantile(numbers, share))
 
 
 @pytest.mark.parametrize(

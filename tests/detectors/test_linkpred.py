@@ -11,7 +11,7 @@ from torch.nn.functional import logsigmoid
 
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.detectors import LinkPred
-from focusedcleaner.detectors.linkpred import balanced_bce_gradient, g_mean_threshold
+from focusedcleaner.detectors.linkpred import PairParts, balanced_bce_gradient, g_mean_threshold
 from focusedcleaner.engine import Pairs
 from tests.detectors.views import view_of
 
@@ -30,7 +30,10 @@ def test_the_gradient_of_the_balanced_cross_entropy_is_that_of_autograd(
     if len(negative):
         loss = loss - logsigmoid(-negative).mean() / 2
     (expected,) = torch.autograd.grad(loss, outputs)
-    ours = balanced_bce_gradient(Pairs(nodes, ends, dtype=torch.float64), edges, outputs.detach())
+    pairs = Pairs(nodes, ends, dtype=torch.float64)
+    ours = balanced_bce_gradient(pairs, edges, outputs.detach())
+    by_parts = PairParts(pairs, edges, size=3).gradient([part.T for part in outputs.detach().split(3)])
+    torch.testing.assert_close(torch.cat(by_parts, 1).T, ours)
     torch.testing.assert_close(ours, expected)
 
 
@@ -41,6 +44,7 @@ def test_victims_have_an_edge_below_the_threshold() -> None:
     detector = LinkPred(first_epochs=30)
     victims = detector.victims(view, {})
     positive, negative, _ = detector.probabilities(view, {})
+    positive = positive[view.structure.alive]
     threshold = float(g_mean_threshold(positive, negative))
     lowest = torch.ones(150)
     for probability, (u, v) in zip(positive, view.structure.ends[:, view.structure.alive].T.tolist(), strict=True):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from focusedcleaner.edge_features.edge_selection import (
     first_by_score,
+    mark_highest,
     rank_by_score,
     removable_by_score,
     without_isolating,
@@ -30,13 +30,6 @@ def test_selection_equals_removing_one_edge_at_a_time(graph: Graph, size: int, s
     assert without_isolating(order, graph.edges, graph.degrees, size) == expected
 
 
-def test_batches_do_not_change_the_selection(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    order = rank_by_score(np.zeros(graph.num_edges), 3)
-    whole = without_isolating(order, graph.edges, graph.degrees, 50)
-    monkeypatch.setattr("focusedcleaner.edge_features.edge_selection._BATCH", 7)
-    assert without_isolating(order, graph.edges, graph.degrees, 50) == whole
-
-
 def test_the_seed_only_breaks_ties() -> None:
     scores = np.array([1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 3.0])
     orders = {tuple(rank_by_score(scores, seed).tolist()) for seed in range(10)}
@@ -50,7 +43,9 @@ def test_the_seed_only_breaks_ties() -> None:
 @given(scores=st.lists(st.integers(0, 5), min_size=1, max_size=30), size=st.integers(0, 40), seed=st.integers(0, 5))
 def test_the_first_by_score_are_those_of_the_whole_ranking(scores: list[int], size: int, seed: int) -> None:
     values = np.array(scores, dtype=float)
-    assert first_by_score(values, size, seed).tolist() == rank_by_score(values, seed)[:size].tolist()
+    expected = rank_by_score(values, seed)[:size].tolist()
+    assert first_by_score(values, size, seed).tolist() == expected
+    assert np.flatnonzero(mark_highest(values, size, seed)).tolist() == sorted(expected)
 
 
 @settings(deadline=None)

@@ -34,6 +34,14 @@ def many_blocks(monkeypatch: pytest.MonkeyPatch) -> Graph:
     return graph
 
 
+def _matrix(graph: Graph, values: torch.Tensor) -> torch.Tensor:
+    """Edge values as a symmetric matrix."""
+    u, v = graph.edges.T
+    matrix = torch.zeros(graph.num_nodes, graph.num_nodes, dtype=values.dtype)
+    matrix[u, v] = matrix[v, u] = values
+    return matrix
+
+
 @settings(deadline=None, max_examples=40)
 @given(graph=labelled_graphs(), entries=st.integers(1, 30), seed=st.integers(0, 99))
 def test_blocks_give_what_dense_matrices_give(graph: Graph, entries: int, seed: int) -> None:
@@ -56,6 +64,15 @@ def test_blocks_give_what_dense_matrices_give(graph: Graph, entries: int, seed: 
     torch.testing.assert_close(structure.at_edges(left, right), expected_at_edges)
     torch.testing.assert_close(structure.edge_products(left, right), (left[u] * right[v]).sum(1))
     torch.testing.assert_close(structure.at_nodes(values), sums)
+    torch.testing.assert_close(structure.total(values), values.sum())
+    largest = torch.stack([(adjacency[i] * _matrix(graph, values)[i]).amax() for i in range(graph.num_nodes)])
+    torch.testing.assert_close(structure.largest_at_nodes(values), largest.clamp_min(0))
+    marked = left[:, 0] > 0
+    for ends in (1, 2):
+        assert (
+            structure.edges_at(marked, ends).tolist()
+            == (marked[u].int() + marked[v] >= ends).nonzero().ravel().tolist()
+        )
     torch.testing.assert_close(structure.times_ends(values, sums), values * sums[u] * sums[v])
     torch.testing.assert_close(structure.plus_ends(values, sums), values + sums[u] + sums[v])
     if graph.features is not None:
@@ -92,6 +109,9 @@ def test_threads_change_no_digit(many_blocks: Graph, method: str, monkeypatch: p
     for name in ("detectors.classdiv.MANY_NODES", "detectors.classdiv.SAMPLED_NODES"):
         monkeypatch.setattr(f"focusedcleaner.{name}", 100)
     monkeypatch.setattr("focusedcleaner.detectors.linkpred.SAMPLED_EDGES", 100)
+    monkeypatch.setattr("focusedcleaner.engine.parallel.PART", 64)
+    for module in ("detectors.classdiv", "detectors.linkpred", "surrogate.features", "edge_features.class_regression"):
+        monkeypatch.setattr(f"focusedcleaner.{module}.SMALL_PART", 16)
     cleaner = sanitizer(method, **({} if method == "agreement" else {"edges_per_round": 10}))
     one, several = (cleaner.sanitize(many_blocks, 40, threads=threads) for threads in (1, 3))
     assert len(one.removed) == 40

@@ -17,6 +17,7 @@ from focusedcleaner.cli import main
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.io import disk, load_graph, save_graph
+from focusedcleaner.io.folder import is_folder, open_folder
 from focusedcleaner.runs import read_run
 from focusedcleaner.sanitizers import focused
 from focusedcleaner.sanitizers.iterative import Journal
@@ -71,6 +72,10 @@ def _scenarios() -> Iterator[Scenario]:
     csv = (("table",),)
     yield Scenario("sanitize-csv", table, (*table, "--resume"), csv, report)
     yield Scenario("apply-table", ("apply", "RUN", "--force"), ("apply", "RUN", "--force"), (*csv, table))
+    ingest = ("ingest", "graph.npz", "--out", "GRAPH")
+    yield Scenario("ingest", ingest, (*ingest, "--resume"))
+    folder = ("sanitize", "GRAPH", *SANITIZE[2:])
+    yield Scenario("sanitize-folder", folder, (*folder, "--resume"), (ingest,), report)
     for name, words in {
         "apply": ("apply", "RUN", "--force"),
         "apply-csv": ("apply", "RUN", "--force", "--out", "reviewed.csv"),
@@ -143,7 +148,7 @@ def opened_state(folder: Path) -> dict[str, str]:
             if path.name.startswith("."):
                 continue
             if path.is_dir():
-                read_run(path)
+                open_folder(path, verify=True) if is_folder(path) else read_run(path)
             else:
                 with suppress(InputError), warnings.catch_warnings():  # not a graph file by its name
                     warnings.simplefilter("ignore", InputWarning)

@@ -7,7 +7,9 @@ import os
 import queue
 import re
 import signal
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -222,26 +224,28 @@ def test_a_note_is_kept_when_the_page_is_left(page: Page, review: Review) -> Non
 
 
 @pytest.fixture
-def slow_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that takes longer to save a verdict than the page takes to show the next edge."""
-    decide = Store.decide
+def held_back(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """A server that saves no verdict until the event is set."""
+    decide, released = Store.decide, threading.Event()
 
     def later(*words: Any, **more: Any) -> None:
-        time.sleep(0.5)
+        released.wait(PATIENCE / 1000)
         decide(*words, **more)
 
     monkeypatch.setattr(Store, "decide", later)
+    yield released
+    released.set()
 
 
-@pytest.mark.usefixtures("slow_verdicts")
-def test_verdicts_are_kept_when_the_page_is_closed(page: Page, review: Review) -> None:
-    page.wait_for_function("() => ahead.size === AHEAD")
+def test_verdicts_are_kept_when_the_page_is_closed(page: Page, review: Review, held_back: threading.Event) -> None:
+    page.wait_for_function("() => ahead.size >= 3")
     for key in "pgu":
         page.keyboard.press(key)
     at(page, 4)
     page.locator("#note").fill("to be continued")
     assert page.evaluate("outbox.length") == 3
     page.close()  # without a question, as a phone does
+    held_back.set()
     saved(review, 4)
     assert [review.store.decision(edge, "ann").verdict for edge in range(1, 5)] == [
         *("planted", "genuine", "unsure", "open")
@@ -249,14 +253,14 @@ def test_verdicts_are_kept_when_the_page_is_closed(page: Page, review: Review) -
     assert review.store.decision(4, "ann").note == "to be continued"
 
 
-@pytest.mark.usefixtures("slow_verdicts")
-def test_an_export_has_the_verdicts_on_their_way(page: Page, tmp_path: Path) -> None:
-    page.wait_for_function("() => ahead.size === AHEAD")
+def test_an_export_has_the_verdicts_on_their_way(page: Page, tmp_path: Path, held_back: threading.Event) -> None:
+    page.wait_for_function("() => ahead.size >= 3")
     for key in "pg":
         page.keyboard.press(key)
     at(page, 3)
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV").click()
+        held_back.set()
     download.value.save_as(tmp_path / "review.csv")
     with open(tmp_path / "review.csv", newline="") as file:
         assert [row["verdict"] for row in csv.DictReader(file)][:3] == ["planted", "genuine", "open"]

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from focusedcleaner.graph import Graph
-from focusedcleaner.sanitizers.checks import components_and_bipartite
+from focusedcleaner.sanitizers.checks import component_labels, is_bipartite
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ def connections(graph: Graph) -> Connections:
     >>> found.components, found.largest_component, found.isolated_nodes, found.largest_degree
     (2, 0.75, 1, 2)
     """
-    _, component = connected_components(graph.adjacency(), directed=False)
-    components, bipartite = components_and_bipartite(graph)
+    components, component = component_labels(graph)
+    bipartite = is_bipartite(graph, components)
     return Connections(
         components=components,
         largest_component=float(np.bincount(component).max() / graph.num_nodes),

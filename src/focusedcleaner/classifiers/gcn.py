@@ -47,6 +47,7 @@ class GCN(LargeGraphClassifier):
 
     name = "gcn"
     network = TwoLayers
+    for_large = ("sampled", "batch_size", "neighbours")
 
     sampled: bool | None = None
     batch_size: int = bounded(2048, "[1, 10000000]")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -23,6 +24,16 @@ Product = Callable[[Tensor], Tensor]
 class LargeGraphClassifier(NetworkClassifier):
     """A classifier with a second form of training, `_fit_large`; its predictions on large graphs are computed block of
     rows by block of rows and are exact, too."""
+
+    for_large: ClassVar[tuple[str, ...]]
+    """The settings of the second form."""
+
+    def settings(self) -> dict[str, Any]:
+        """Every setting, but those of the second form only if they were set: results stored without them stay valid."""
+        values, default = super().settings(), type(self)()
+        return {
+            key: value for key, value in values.items() if key not in self.for_large or value != getattr(default, key)
+        }
 
     @abstractmethod
     def _takes_as_large(self, graph: Graph) -> bool:

@@ -55,6 +55,7 @@ class SGC(LargeGraphClassifier):
 
     name = "sgc"
     network = _SGCNetwork
+    for_large = ("precomputed",)
 
     hops: int = bounded(2, "[0, 1000]")
     precomputed: bool | None = None

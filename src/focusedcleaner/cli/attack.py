@@ -21,6 +21,7 @@ from focusedcleaner.io import check_savable, checked_suffix, graph_files, load_g
 from focusedcleaner.io.folder import is_folder, open_folder
 from focusedcleaner.io.folder_writer import write_folder
 from focusedcleaner.io.transaction import lock_file, recover, write_files
+from focusedcleaner.scoring import aligned
 from focusedcleaner.settings import parse_pairs
 
 
@@ -171,6 +172,8 @@ def _finished(path: Path, power: str, attacker: Attack, clean: Graph, seed: int)
     wanted = Poisoning(clean, no_pairs(), no_pairs(), attacker.name, attacker.settings(), budget, seed, seconds=0.0)
     if graph.notes.get("attack") != _record(wanted) or graph.num_nodes != clean.num_nodes:
         raise InputError(f"{path}: exists already: choose another name with --out, or remove it")
+    if graph.stored is not None:
+        graph = aligned(graph, clean)  # nodes without ids of their own stand in an order that depends on the edges
     return replace(wanted, added=graph.added_edges(clean), removed=clean.added_edges(graph))
 
 

@@ -18,9 +18,9 @@ from focusedcleaner.io import SUFFIXES, TABLE_SUFFIXES, TableOptions, load_adjac
 from focusedcleaner.io.disk import checksum
 from focusedcleaner.io.folder import INDEX, folder_checksum, is_folder, open_folder
 from focusedcleaner.io.transaction import recover
-from focusedcleaner.run_record import RECORD
-from focusedcleaner.runs import GRAPH, read_run
-from focusedcleaner.scoring import aligned
+
+RECORD, GRAPH = "run.json", "sanitized.npz"
+"""Files of a run folder, by which it is known without `runs`, which takes a second to import."""
 
 
 def table_options(source: TableColumns, *, strict: bool = True) -> TableOptions:
@@ -53,6 +53,8 @@ def read_graph(source: GraphSource, *, strict: bool = True) -> Graph:
 
 def read_truth(truth: str, options: TableColumns, graph: Graph, **more: Any) -> Graph:
     """Read the clean graph with the command's options on columns, its nodes numbered as those of the run's graph."""
+    from focusedcleaner.scoring import aligned
+
     columns = {one.name: getattr(options, one.name) for one in fields(TableColumns)}
     source = GraphSource(graph=truth, **columns, **more)
     partial = Path(truth).suffix.lower() in TABLE_SUFFIXES and not source.largest_component
@@ -101,11 +103,13 @@ def _load(source: GraphSource, strict: bool) -> Graph:
     path = _graph_file(source)
     if is_folder(path):
         _refuse_table_options(source, strict)
-        return open_folder(path)
+        return open_folder(path, verify=True)
     if path.is_file() or (path / RECORD).is_file():
         if (path == Path(source.graph) and path.is_file()) or source.nodes is not None:
             return read_graph_file(path, source.nodes, table_options(source, strict=strict))
         _refuse_table_options(source, strict)
+        from focusedcleaner.runs import read_run
+
         run = read_run(source.graph)
         if not run.complete:
             note(f"{source.graph} was interrupted: its graph is only partly cleaned")

@@ -34,6 +34,7 @@ from focusedcleaner.formatting import count, percent
 from focusedcleaner.graph import Graph
 from focusedcleaner.io.original import ORIGINAL_SUFFIXES, Original, open_original
 from focusedcleaner.report import write_report
+from focusedcleaner.run_columns import as_parquet
 from focusedcleaner.run_record import RECORD, Status, check_same_configuration, read_record
 from focusedcleaner.runs import Run, RunFolder, read_run
 from focusedcleaner.sanitizers import (
@@ -73,6 +74,7 @@ def sanitize(options: SanitizeOptions) -> None:
                 folder = stack.enter_context(RunFolder.opened(options.out, resume=options.resume))
             except ResumableRun as error:
                 raise InputError(f"{error}; to continue: {resume_command(options.ctx.obj)}") from None
+        executor = stack.enter_context(chosen_engine(options))
         with recorded_warnings() as notes:
             given = read_graph(options)
         graph = given.with_drawn_split(options.seed, hide=False)
@@ -84,7 +86,7 @@ def sanitize(options: SanitizeOptions) -> None:
         if earlier is None or earlier["status"] != "complete":
             before = float(earlier["seconds"]) if earlier and folder.checkpoint.exists() else 0.0
             _introduce(given, graph, method, options)
-            _compute(folder, method, graph, clean, options, seconds=before, notes=notes)
+            _compute(folder, method, graph, clean, options, executor, seconds=before, notes=notes)
         elif clean is not None or not (folder.path / runs.REPORT).exists():
             write_run_report(folder.path, clean)
     run = read_run(folder.path)
@@ -187,6 +189,7 @@ def _compute(
     graph: Graph,
     clean: Graph | None,
     options: SanitizeOptions,
+    executor: Executor | None,
     *,
     seconds: float,
     notes: list[str],
@@ -207,7 +210,7 @@ def _compute(
             write_run_report(folder.path, clean)
 
     try:
-        with chosen_engine(options) as executor, progress_bar("Looking for planted edges") as progress:
+        with progress_bar("Looking for planted edges") as progress:
             sanitation = method.sanitize(
                 graph,
                 options.budget,
@@ -271,13 +274,13 @@ def _original(options: SanitizeOptions, source: Mapping[str, Any]) -> Original |
 
 def _name(table: str, graph: Graph) -> str:
     """The file of a table: Parquet for a graph folder."""
-    return table if graph.stored is None else runs.as_parquet(table)
+    return table if graph.stored is None else as_parquet(table)
 
 
 def _cleaned(run: Run) -> Path:
     """The cleaned graph, as its file came in if there is such a copy."""
     if run.stored is not None:
-        return run.path / runs.as_parquet(runs.CLEANED)
+        return run.path / as_parquet(runs.CLEANED)
     suffix = runs.original_suffix(run)
     path = run.path / f"{runs.CLEANED}{suffix}"
     return path if suffix is not None and path.is_file() else run.path / runs.GRAPH
@@ -297,7 +300,7 @@ def _show(run: Run, clean: Graph | None) -> None:
     facts.add_row("method", f"{method}: {SANITIZERS[method].summary}" if method in SANITIZERS.names() else method)
     facts.add_row("budget", _budget(run))
     facts.add_row("time", f"{record['seconds']:.1f} s")
-    if not math.isnan(run.poisoned.homophily) and len(set(run.poisoned.known_labels.tolist())) > 1:
+    if not math.isnan(run.poisoned.homophily) and run.poisoned.has_several_classes:
         before, after = percent(run.poisoned.homophily), percent(run.graph.homophily)
         facts.add_row("same class", f"{before} of the edges before, {after} after (where both classes are known)")
     if clean is not None:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Self
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from focusedcleaner.detectors import mlp
 from focusedcleaner.detectors.base import Detector, Memory, Victims, View
 from focusedcleaner.edge_features.divergences import divergences
-from focusedcleaner.engine.parallel import joined, map_parts, summed
+from focusedcleaner.engine.parallel import PART, SMALL_PART, by_rows, joined, map_parts, summed
 from focusedcleaner.settings import bounded
 from focusedcleaner.surrogate.inner import softmax_jvp
 
 MANY_NODES, SAMPLED_NODES = 2**15, 2**14
 """Nodes from which the mixture's network is trained on a sample only, and its size; a graph's energies are computed in
 parts of so many nodes."""
+Moments = tuple[Tensor, Tensor, Tensor]
+"""K, K × D and K × D × D values: of the constant, the linear and the quadratic terms."""
 RIDGE = 1e-4
 """Added to every variance of features scaled to [0, 1], so that constant or duplicated features have a density."""
 
@@ -60,35 +64,45 @@ class ClassDiv(Detector):
         """
         raw = self._divergences(view)
         scale = raw if like is None else self._divergences(like)
-        low, high = scale.amin(1, keepdim=True), scale.amax(1, keepdim=True)
-        return ((raw - low) / torch.where(high > low, high - low, 1.0)).float().contiguous()
+        ranges = map_parts(_range, scale.split(PART))
+        low, high = torch.stack([low for low, _ in ranges]).amin(0), torch.stack([high for _, high in ranges]).amax(0)
+        width = torch.where(high > low, high - low, 1.0)
+        return torch.cat(map_parts(_scaled, raw.split(PART), low, width), 1)
 
     def _divergences(self, view: View) -> Tensor:
-        columns = [divergences(view.structure, torch.softmax(view.logits / self.temperature, 1))]
+        """Return the features before they are scaled, N × 6 or N × 3."""
+        columns = [divergences(view.structure, by_rows(self._softmax, view.logits))]
         if view.reduced is not None:
-            columns.insert(0, divergences(view.structure, torch.softmax(view.reduced / self.temperature, 1)))
-        return torch.cat(columns, 1).T
+            columns.insert(0, divergences(view.structure, by_rows(self._softmax, view.reduced)))
+        return torch.cat(columns, 1)
+
+    def _softmax(self, logits: Tensor) -> Tensor:
+        return torch.softmax(logits / self.temperature, 1)
 
     def victims(self, view: View, memory: Memory) -> Victims:
         features = self.features(view)
         sample = _sample(features, view.seed)
-        monomials = Monomials(sample)
-
-        def gradient(outputs: Tensor) -> Tensor:
-            """Return the gradient of the mean energy, through the softmax of Eq. 12b."""
-            membership = torch.softmax(outputs, 0)
-            return softmax_jvp(membership, Mixture(monomials, membership).gradient(1 / sample.shape[1]))
-
+        several = len(view.structure.blocks) > 1
+        parts = [part.contiguous() for part in sample.split(SMALL_PART, 1)] if several else [sample]
         warm = self.warm_start and bool(memory)
         sizes = len(features), self.hidden, view.logits.shape[1]
         start = memory if warm else mlp.initial_weights(*sizes, seed=view.seed)
         epochs = self.epochs if warm else self.first_epochs
-        weights = mlp.train(start, sample, gradient, epochs=epochs, rate=self.rate)
+        gradient = partial(energy_gradient, [Monomials(part) for part in parts])
+        weights = mlp.train(start, parts, gradient, epochs=epochs, rate=self.rate)
         energy = energies(features, weights)
-        threshold = torch.quantile(energy, self.tau)
+        threshold = quantile(energy, self.tau)
         if "threshold" in memory:
             threshold = self.beta * threshold + (1 - self.beta) * memory["threshold"]
         return Victims.above(energy, threshold, {**weights, "threshold": threshold})
+
+
+def _range(raw: Tensor) -> tuple[Tensor, Tensor]:
+    return raw.amin(0), raw.amax(0)
+
+
+def _scaled(raw: Tensor, low: Tensor, width: Tensor) -> Tensor:
+    return ((raw - low) / width).T.float().contiguous()
 
 
 def _sample(features: Tensor, seed: int) -> Tensor:
@@ -99,19 +113,62 @@ def _sample(features: Tensor, seed: int) -> Tensor:
     return features[:, drawn.sort().values].contiguous()
 
 
+def quantile(values: Tensor, share: float) -> Tensor:
+    """As `torch.quantile`, to the last digit, but without sorting and for any number of values.
+
+    >>> quantile(torch.tensor([3.0, 1.0, 2.0, 4.0]), 0.5)
+    tensor(2.5000)
+    """
+    rank = values.new_tensor(share) * (len(values) - 1)
+    below = int(rank)
+    above = min(below + 1, len(values) - 1)
+    parted = torch.from_numpy(np.partition(values.numpy(), (below, above)))
+    return torch.lerp(parted[below], parted[above], rank - below)
+
+
+def energy_gradient(parts: list[Monomials], outputs: list[Tensor]) -> list[Tensor]:
+    """Return the gradient of the mean energy with respect to the network's outputs, through the softmax of Eq. 12b.
+
+    Nodes may come in parts, whose moments are added in their order.
+    """
+    num_nodes = sum(part.shape[1] for part in outputs)
+    memberships = map_parts(_membership, [*zip(parts, outputs, strict=True)])
+    mixture = Mixture.of_moments(*_added([moments for _, moments in memberships]), num_nodes)
+    form = mixture.gradient_form(*_added(map_parts(_responsibilities, parts, mixture, 1 / num_nodes)))
+    return map_parts(_through_softmax, [(*pair, part) for pair, part in zip(memberships, parts, strict=True)], form)
+
+
+def _membership(part: tuple[Monomials, Tensor]) -> tuple[Tensor, Moments]:
+    monomials, outputs = part
+    membership = torch.softmax(outputs, 0)
+    return membership, monomials.moments(membership)
+
+
+def _responsibilities(monomials: Monomials, mixture: Mixture, weight: float) -> Moments:
+    return monomials.moments(torch.softmax(mixture.log_densities(monomials), 0) * weight)
+
+
+def _through_softmax(part: tuple[Tensor, Moments, Monomials], form: Moments) -> Tensor:
+    membership, _, monomials = part
+    return softmax_jvp(membership, monomials.quadratic(*form))
+
+
+def _added(parts: list[Moments]) -> Moments:
+    total, first, second = (summed([*kind]) for kind in zip(*parts, strict=True))
+    return total, first, second
+
+
 def energies(features: Tensor, weights: Memory) -> Tensor:
     """Return the energy of each node (features D × N) in the mixture whose memberships a network predicts.
 
     The nodes are taken in parts, whose moments are added in their order.
     """
     parts = [part.contiguous() for part in features.split(MANY_NODES, 1)]
-    moments = map_parts(_moments, parts, weights)
-    total, first, second = (summed(list(kind)) for kind in zip(*moments, strict=True))
-    mixture = Mixture.of_moments(total, first, second, features.shape[1])
+    mixture = Mixture.of_moments(*_added(map_parts(_moments, parts, weights)), features.shape[1])
     return joined(map_parts(_energies, parts, mixture))
 
 
-def _moments(features: Tensor, weights: Memory) -> tuple[Tensor, Tensor, Tensor]:
+def _moments(features: Tensor, weights: Memory) -> Moments:
     return Monomials(features).moments(torch.softmax(mlp.apply(features, weights), 0))
 
 
@@ -127,7 +184,7 @@ class Monomials:
         squares = (features.unsqueeze(0) * features.unsqueeze(1)).flatten(0, 1)
         self.matrix = torch.cat([torch.ones_like(features[:1]), features, squares])
 
-    def moments(self, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def moments(self, weights: Tensor) -> Moments:
         """Return Σ_i w_ik, Σ_i w_ik m_i and Σ_i w_ik m_i m_i^T for K × N weights: K, K × D and K × D × D values."""
         sums = weights @ self.matrix.T
         return sums[:, 0], sums[:, 1 : self.width + 1], sums[:, self.width + 1 :].view(-1, self.width, self.width)
@@ -180,7 +237,14 @@ class Mixture:
         return -torch.logsumexp(self.joint, 0)
 
     def gradient(self, weights: Tensor | float) -> Tensor:
-        """Return ∂(Σ_i weight_i·E(m_i))/∂γ, K × N, in closed form.
+        """Return ∂(Σ_i weight_i·E(m_i))/∂γ, K × N."""
+        return self.monomials.quadratic(
+            *self.gradient_form(*self.monomials.moments(torch.softmax(self.joint, 0) * weights))
+        )
+
+    def gradient_form(self, share: Tensor, first: Tensor, second: Tensor) -> Moments:
+        """Return the constant, linear and square part of `gradient` in closed form, from the moments of the weighted
+        responsibilities.
 
         With responsibilities r_ik = softmax_k(joint), weighted, and their moments about μ_k (R = Σ r, v = Σ r(m − μ),
         T = Σ r(m − μ)(m − μ)^T), the gradient is
@@ -190,7 +254,6 @@ class Mixture:
         where n_k = Σ_i γ_ik, S is the covariance and Σ = S + ridge: a quadratic form in m_i, one product with Φ.
         """
         mean, inverse = self.mean, self.inverse
-        share, first, second = self.monomials.moments(torch.softmax(self.joint, 0) * weights)
         shift = first - share.unsqueeze(1) * mean
         cross = first.unsqueeze(2) * mean.unsqueeze(1)
         spread = second - cross - cross.mT + share.view(-1, 1, 1) * mean.unsqueeze(2) * mean.unsqueeze(1)
@@ -199,6 +262,4 @@ class Mixture:
         constant = share - (linear * mean).sum(1) + 0.5 * (b_mean * mean).sum(1)
         constant = constant - 0.5 * (b * self.covariance).sum((1, 2))
         scale = -1 / self.total
-        return self.monomials.quadratic(
-            scale * constant, scale.unsqueeze(1) * (linear - b_mean), 0.5 * scale.view(-1, 1, 1) * b
-        )
+        return scale * constant, scale.unsqueeze(1) * (linear - b_mean), 0.5 * scale.view(-1, 1, 1) * b

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -13,11 +14,13 @@ from torch import Tensor
 from focusedcleaner.detectors import mlp
 from focusedcleaner.detectors.base import Detector, Memory, Victims, View
 from focusedcleaner.engine import Pairs
-from focusedcleaner.engine.parallel import PART, joined, map_parts
+from focusedcleaner.engine.blocks import RowBlock
+from focusedcleaner.engine.parallel import SMALL_PART, by_rows, map_part_rows, map_parts, map_rows
+from focusedcleaner.engine.sparse import csr_tensor
 from focusedcleaner.graph import IntArray, pair_keys
 from focusedcleaner.settings import bounded
 
-SAMPLED_EDGES, THRESHOLD_EDGES = 2**13, 2**17
+SAMPLED_EDGES, THRESHOLD_EDGES = 2**13, 2**15
 """Edges that the predictor is trained on, and those that its threshold is chosen by, where a graph has several blocks
 of rows."""
 FALLBACK_SHARE = 0.1
@@ -55,58 +58,73 @@ class LinkPred(Detector):
     epochs: int = bounded(5, "[0, 100000]")
 
     def victims(self, view: View, memory: Memory) -> Victims:
+        structure = view.structure
         positive, negative, weights = self.probabilities(view, memory)
-        threshold = g_mean_threshold(_sample(positive, THRESHOLD_EDGES, view.seed), negative)
-        doubt = torch.zeros(view.structure.num_nodes, dtype=positive.dtype)
-        for end in view.structure.ends[:, view.structure.alive]:
-            doubt.scatter_reduce_(0, end, 1 - positive, "amax")
-        limit = 1 - threshold
+        remaining = structure.alive.nonzero().squeeze(1)
+        judged = remaining if len(structure.blocks) == 1 else _sample(remaining, THRESHOLD_EDGES, view.seed)
+        doubts = by_rows(_one_minus, positive)
+        doubt = structure.largest_at_nodes(doubts)
+        limit = 1 - g_mean_threshold(positive[judged], negative)
         if not (doubt > limit).any():
-            least = (1 - positive).sort(descending=True).values[int(FALLBACK_SHARE * len(positive))]
+            least = doubts[remaining].sort(descending=True).values[int(FALLBACK_SHARE * len(remaining))]
             limit = torch.nextafter(least, least.new_tensor(-torch.inf))
         return Victims.above(doubt, limit, weights)
 
     def probabilities(self, view: View, memory: Memory) -> tuple[Tensor, Tensor, Memory]:
-        """Train; return H₃ of the remaining edges in their order, H₃ of the sampled pairs, and the new memory."""
-        inputs = self._inputs(view)
-        if len(view.structure.blocks) > 1:
-            return self._probabilities_by_sample(view, inputs, memory)
-        edges = view.structure.ends[:, view.structure.alive].numpy()
+        """Train; return H₃ of every edge (E values; any number for a removed one), H₃ of the sampled pairs, and the new
+        memory."""
+        structure = view.structure
+        if len(structure.blocks) > 1:
+            return self._probabilities_by_sample(view, memory)
+        inputs = self._inputs(*_parts_of(view))
+        edges = structure.ends[:, structure.alive].numpy()
         num_edges = edges.shape[1]
-        sampled = self._sampled_pairs(view.structure.num_nodes, edges, view.seed)
-        pairs = Pairs(view.structure.num_nodes, np.concatenate([edges, sampled], axis=1), dtype=inputs.dtype)
-        weights = self._train(inputs, pairs, num_edges, view.seed, memory)
+        sampled = self._sampled_pairs(structure.num_nodes, edges, view.seed)
+        pairs = Pairs(structure.num_nodes, np.concatenate([edges, sampled], axis=1), dtype=inputs.dtype)
+        weights = mlp.train(
+            self._start(len(inputs), view.seed, memory),
+            [inputs],
+            lambda outputs: [balanced_bce_gradient(pairs, num_edges, outputs[0].T.contiguous()).T],
+            epochs=self.epochs if memory else self.first_epochs,
+            rate=self.rate,
+        )
         outputs = mlp.apply(inputs, weights).T.contiguous()
-        return *link_probabilities(pairs, num_edges, outputs), weights
+        positive, negative = link_probabilities(pairs, num_edges, outputs)
+        every = positive.new_full((structure.num_edges,), torch.nan)
+        every[structure.alive] = positive
+        return every, negative, weights
 
-    def _probabilities_by_sample(self, view: View, inputs: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Memory]:
-        """Train on `SAMPLED_EDGES` of the remaining edges and as many other pairs; return H₃ of all remaining edges."""
+    def _probabilities_by_sample(self, view: View, memory: Memory) -> tuple[Tensor, Tensor, Memory]:
+        """Train on `SAMPLED_EDGES` of the remaining edges and as many other pairs; return H₃ of all edges."""
         structure = view.structure
         edges = structure.ends[:, _sample(structure.alive.nonzero().squeeze(1), SAMPLED_EDGES, view.seed)].numpy()
         sampled = self._sampled_pairs(structure.num_nodes, edges, view.seed)
         nodes, ends = np.unique(np.concatenate([edges, sampled], axis=1), return_inverse=True)
-        pairs = Pairs(len(nodes), ends.reshape(2, -1), dtype=inputs.dtype)
-        chosen = inputs[:, torch.from_numpy(nodes)].contiguous()
-        weights = self._train(chosen, pairs, edges.shape[1], view.seed, memory)
-        _, negative = link_probabilities(pairs, edges.shape[1], mlp.apply(chosen, weights).T.contiguous())
-        outputs = joined(map_parts(_outputs, inputs.split(PART, 1), weights))
-        dots = structure.edge_products(outputs, outputs)
-        return torch.sigmoid(dots[structure.alive]), negative, weights
-
-    def _train(self, inputs: Tensor, pairs: Pairs, num_edges: int, seed: int, memory: Memory) -> Memory:
-        return mlp.train(
-            memory or mlp.initial_weights(len(inputs), self.hidden, self.hidden, seed=seed),
-            inputs,
-            lambda outputs: balanced_bce_gradient(pairs, num_edges, outputs.T.contiguous()).T,
+        pairs = Pairs(len(nodes), ends.reshape(2, -1), dtype=torch.float32)
+        inputs = self._inputs(*(part[torch.from_numpy(nodes)] for part in _parts_of(view)))
+        weights = mlp.train(
+            self._start(len(inputs), view.seed, memory),
+            [part.contiguous() for part in inputs.split(SMALL_PART, 1)],
+            PairParts(pairs, edges.shape[1], SMALL_PART).gradient,
             epochs=self.epochs if memory else self.first_epochs,
             rate=self.rate,
         )
+        _, negative = link_probabilities(pairs, edges.shape[1], mlp.apply(inputs, weights).T.contiguous())
 
-    def _inputs(self, view: View) -> Tensor:
+        def outputs_of(*parts: Tensor) -> Tensor:
+            return mlp.apply(self._inputs(*parts), weights).T.contiguous()
+
+        outputs = by_rows(outputs_of, *_parts_of(view))
+        return map_rows(_link_probabilities, structure.blocks, structure.edge_starts, outputs), negative, weights
+
+    def _start(self, num_inputs: int, seed: int, memory: Memory) -> Memory:
+        return memory or mlp.initial_weights(num_inputs, self.hidden, self.hidden, seed=seed)
+
+    def _inputs(self, logits: Tensor, reduced: Tensor | None = None) -> Tensor:
         """Return [Z | softmax(PCA(X)/T)] with a column per node."""
-        columns = [view.logits]
-        if view.reduced is not None:
-            columns.append(torch.softmax(view.reduced / self.temperature, 1))
+        columns = [logits]
+        if reduced is not None:
+            columns.append(torch.softmax(reduced / self.temperature, 1))
         return torch.cat(columns, 1).T.float().contiguous()
 
     def _sampled_pairs(self, num_nodes: int, edges: IntArray, seed: int) -> IntArray:
@@ -126,8 +144,51 @@ def _sample(values: Tensor, size: int, seed: int) -> Tensor:
     return values[drawn.unique()]
 
 
-def _outputs(inputs: Tensor, weights: Memory) -> Tensor:
-    return mlp.apply(inputs.contiguous(), weights).T.contiguous()
+def _parts_of(view: View) -> tuple[Tensor, ...]:
+    """What a link predictor sees of the nodes: logits and, with attributes, their first principal components."""
+    return (view.logits,) if view.reduced is None else (view.logits, view.reduced)
+
+
+def _one_minus(values: Tensor) -> Tensor:
+    return 1 - values
+
+
+def _link_probabilities(block: RowBlock, outputs: Tensor) -> Tensor:
+    return torch.sigmoid(block.edge_products(outputs[block.start : block.stop], outputs))
+
+
+class PairParts:
+    """`balanced_bce_gradient` of pairs in parts of ``size`` nodes: each pair is computed at both ends."""
+
+    def __init__(self, pairs: Pairs, num_edges: int, size: int) -> None:
+        crow, columns = pairs.matrix.crow_indices(), pairs.matrix.col_indices()
+        num_pairs = pairs.place.shape[1]
+        target = torch.zeros_like(pairs.matrix.values()).index_fill_(0, pairs.place[:, :num_edges].ravel(), 1.0)
+        weight = torch.where(target > 0, 1 / (2 * num_edges), 1 / (2 * max(num_pairs - num_edges, 1))).to(target.dtype)
+        self.starts = [*range(0, len(crow) - 1, size), len(crow) - 1]
+        self.parts = []
+        for start, stop in pairwise(self.starts):
+            entries = slice(int(crow[start]), int(crow[stop]))
+            pattern = crow[start : stop + 1] - crow[start], columns[entries]
+            self.parts.append((start, stop, pattern, target[entries], weight[entries]))
+
+    def gradient(self, outputs: list[Tensor]) -> list[Tensor]:
+        """Return ∂loss/∂outputs, both in parts with a column per node."""
+        rows = map_part_rows(_transposed, outputs, self.starts)
+        return map_parts(_pair_gradient, self.parts, rows)
+
+
+def _transposed(outputs: Tensor) -> Tensor:
+    return outputs.T
+
+
+def _pair_gradient(part: tuple[int, int, tuple[Tensor, Tensor], Tensor, Tensor], outputs: Tensor) -> Tensor:
+    start, stop, (crow, columns), target, weight = part
+    shape = stop - start, len(outputs)
+    ones = csr_tensor(crow, columns, torch.ones_like(weight), shape)
+    dots = torch.sparse.sampled_addmm(ones, outputs[start:stop], outputs.T, beta=0.0).values()
+    error = (torch.sigmoid(dots) - target) * weight
+    return (csr_tensor(crow, columns, error, shape) @ outputs).T.contiguous()
 
 
 def link_probabilities(pairs: Pairs, num_edges: int, outputs: Tensor) -> tuple[Tensor, Tensor]:

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from focusedcleaner.edge_features.class_regression import ClassRegression
-from focusedcleaner.edge_features.edge_selection import first_by_score
+from focusedcleaner.edge_features.edge_selection import mark_highest
 from focusedcleaner.engine.sparse import row_norms, row_products
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 
@@ -35,8 +35,7 @@ def class_agreement(
         distributions = torch.from_numpy(classes)
         same_class: FloatArray = regression.structure.edge_products(distributions, distributions).numpy()
         scores = -np.log(np.maximum(same_class, 1e-12)) - cosine_weight * cosines
-        weights = np.ones(num_edges)
-        weights[first_by_score(scores, int(left_out * num_edges), seed)] = 0.0
+        weights = (~mark_highest(scores, int(left_out * num_edges), seed)).astype(np.float64)
     return scores, same_class, classes
 
 

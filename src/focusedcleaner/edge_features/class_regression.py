@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from focusedcleaner.engine.blocks import EdgeWeights
+from focusedcleaner.engine.parallel import SMALL_PART, beside, by_rows
 from focusedcleaner.engine.structure import Attributes, Structure
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 from focusedcleaner.surrogate.features import DENSE_LIMIT, Preconditioner, PrimalFeatures
@@ -71,7 +72,7 @@ class ClassRegression:
         )
         dense = is_narrow(self.structure, self.attributes, len(self.present)) and features.size <= DENSE_LIMIT
         w = self.training.fit(features.dense() if dense else features, self.onehot, start).coordinates
-        probabilities = torch.softmax(features.all_logits(w).double(), 1).numpy()
+        probabilities = by_rows(_softmax, features.all_logits(w)).numpy()
         return with_known_labels(self.graph, self.present, probabilities), w
 
 
@@ -120,7 +121,7 @@ class _Averages(PrimalFeatures):
             own.append(x[self.known])
             around.append(self._average(x)[self.known])
         constant = torch.full((len(self.known), 1), CONSTANT, dtype=self.attributes.dtype)
-        return _DenseAverages(torch.cat([*own, *around, constant], 1), self.attributes)
+        return _DenseAverages(beside(*own, *around, constant), self.attributes, SMALL_PART)
 
     def _average(self, matrix: Tensor) -> Tensor:
         """Return P²·M."""
@@ -131,7 +132,7 @@ class _Averages(PrimalFeatures):
     def all_logits(self, a: Tensor) -> Tensor:
         """Return the logits of all nodes, N × C."""
         own, around = self.attributes.times(_side_by_side(a[:, :-1])).chunk(2, 1)
-        return own + self._average(around.contiguous()) + CONSTANT * a[:, -1]
+        return by_rows(lambda own, around: own + around + CONSTANT * a[:, -1], own, self._average(around.contiguous()))
 
     def logits(self, a: Tensor) -> Tensor:
         return self.all_logits(a)[self.known].T.contiguous()
@@ -153,6 +154,10 @@ class _DenseAverages(PrimalFeatures):
 
     def zeros(self, num_classes: int) -> Tensor:
         return self.rows.new_zeros(num_classes, self.rows.shape[1])
+
+
+def _softmax(logits: Tensor) -> Tensor:
+    return torch.softmax(logits.double(), 1)
 
 
 def _side_by_side(a: Tensor) -> Tensor:

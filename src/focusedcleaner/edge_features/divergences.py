@@ -7,7 +7,7 @@ from torch import Tensor
 
 from focusedcleaner.engine import Structure
 from focusedcleaner.engine.blocks import EdgeWeights, RowBlock
-from focusedcleaner.engine.parallel import PART, joined, map_blocks, map_parts
+from focusedcleaner.engine.parallel import by_rows, map_rows
 
 
 def divergences(structure: Structure, distributions: Tensor) -> Tensor:
@@ -24,8 +24,8 @@ def divergences(structure: Structure, distributions: Tensor) -> Tensor:
 
     The row of an isolated node is 0.
     """
-    joint = joined(map_parts(_with_logarithms, distributions.split(PART)))
-    return joined(map_blocks(_divergences, structure.blocks, joint, structure.degrees, structure.present))
+    joint = by_rows(_with_logarithms, distributions)
+    return map_rows(_divergences, structure.blocks, structure.starts, joint, structure.degrees, structure.present)
 
 
 def _with_logarithms(distributions: Tensor) -> Tensor:

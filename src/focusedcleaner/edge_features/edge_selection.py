@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from focusedcleaner.graph import FloatArray, Graph, IntArray
+from focusedcleaner.graph import BoolArray, FloatArray, Graph, IntArray
 
 SPARE = 2
 """Edges that are sorted for each edge that is to go: some would isolate a node."""
-_BATCH = 4096
-"""Edges converted to Python lists at once."""
 
 
 def rank_by_score(scores: FloatArray, seed: int) -> IntArray:
@@ -30,10 +28,29 @@ def first_by_score(scores: FloatArray, size: int, seed: int) -> IntArray:
     """
     if not 0 < size < len(scores):
         return rank_by_score(scores, seed)[:size]
-    least = np.partition(scores, len(scores) - size)[len(scores) - size]
-    candidates = np.flatnonzero(scores >= least)
+    candidates = np.flatnonzero(scores >= _nth_largest(scores, size))
     ties = np.random.default_rng(seed).permutation(len(scores))[candidates]
     return candidates[np.lexsort((ties, -scores[candidates]))][:size]
+
+
+def mark_highest(scores: FloatArray, size: int, seed: int) -> BoolArray:
+    """Mark the first ``size`` of `rank_by_score`, without sorting any.
+
+    >>> mark_highest(np.array([0.5, 2.0, 1.0]), 2, seed=0)
+    array([False,  True,  True])
+    """
+    if not 0 < size < len(scores):
+        return np.full(len(scores), size > 0)
+    marked = scores >= _nth_largest(scores, size)
+    if np.count_nonzero(marked) > size:  # several edges have the least score
+        marked[:] = False
+        marked[first_by_score(scores, size, seed)] = True
+    return marked
+
+
+def _nth_largest(scores: FloatArray, size: int) -> float:
+    place = len(scores) - size
+    return float(np.partition(scores, place)[place])
 
 
 def removable_by_score(scores: FloatArray, graph: Graph, size: int, seed: int) -> IntArray:
@@ -55,15 +72,18 @@ def without_isolating(order: IntArray, edges: IntArray, degrees: IntArray, size:
     >>> without_isolating(np.array([0, 1, 2]), path, np.array([1, 2, 2, 1]), 3)
     [1]
     """
-    left = degrees.tolist()
-    selected: list[int] = []
-    for start in range(0, len(order), _BATCH):
-        numbers = order[start : start + _BATCH]
-        for edge, (u, v) in zip(numbers.tolist(), edges[numbers].tolist(), strict=True):
-            if len(selected) == size:
-                return selected
-            if left[u] > 1 and left[v] > 1:
-                left[u] -= 1
-                left[v] -= 1
-                selected.append(edge)
+    ends = edges[order]
+    # A node with more edges than are listed can't be isolated: its removals need not be counted.
+    at_risk = np.bincount(ends.ravel(), minlength=len(degrees)) >= degrees
+    removable = np.ones(len(order), dtype=bool)
+    checked = np.flatnonzero(at_risk[ends].any(axis=1))
+    spare = (degrees[ends[checked]] - 1).tolist()
+    left: dict[int, int] = {}
+    for place, (u, v), (spare_u, spare_v) in zip(checked.tolist(), ends[checked].tolist(), spare, strict=True):
+        left_u, left_v = left.get(u, spare_u), left.get(v, spare_v)
+        if left_u > 0 and left_v > 0:
+            left[u], left[v] = left_u - 1, left_v - 1
+        else:
+            removable[place] = False
+    selected: list[int] = order[removable][:size].tolist()
     return selected

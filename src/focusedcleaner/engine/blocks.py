@@ -119,6 +119,13 @@ class RowBlock:
         """The sum of the weights in each row, n values."""
         return self.times(torch.ones(self.num_nodes, 1, dtype=weights.values.dtype), weights).squeeze(1)
 
+    def row_maxima(self, values: Tensor) -> Tensor:
+        """The largest of E edge values in each row, n values; at least 0."""
+        lengths = self.crow.diff()
+        entries = values.index_select(0, self.entry_edges)
+        rows = torch.arange(len(lengths)).repeat_interleave(lengths)
+        return values.new_zeros(len(lengths)).scatter_reduce_(0, rows, entries, "amax")
+
     def matrix_of(self, nodes: Tensor, weights: EdgeWeights) -> Tensor:
         """Some of the block's rows, given by their numbers in the whole, as a CSR matrix."""
         starts, ends = self.crow[nodes - self.start], self.crow[nodes - self.start + 1]

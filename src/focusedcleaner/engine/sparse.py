@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 from torch import Tensor
 
+from focusedcleaner.engine.parallel import map_parts
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 
 _BATCH, _BATCH_ENTRIES = 50_000, 20_000_000
 """Pairs, and entries of their rows, gathered at once."""
+_PAIRS = 2**14
+"""Pairs that one thread takes at once."""
 _LONG, _UNEVEN = 1000, 16
 """A row with more entries than the first and than the second times the other's is looked up, not gathered."""
 _FILLED, _FULLER = 0.1, 3
@@ -116,6 +119,11 @@ def row_products(left: sp.csr_array | FloatArray, right: sp.csr_array | FloatArr
         return np.concatenate([np.einsum("ij,ij->i", left[u], right[v]) for u, v in (batch.T for batch in batches)])
     if right.nnz > _FULLER * left.nnz:
         return _products_with_fuller_rows(left, right, pairs)
+    parts = np.split(pairs, range(_PAIRS, len(pairs), _PAIRS))
+    return np.concatenate(map_parts(_shared_sums, parts, left, right))
+
+
+def _shared_sums(pairs: IntArray, left: sp.csr_array, right: sp.csr_array) -> FloatArray:
     return np.concatenate([part.sum(axis=1) for part in shared_entries(left, right, pairs)])
 
 
@@ -170,11 +178,13 @@ def _looked_up(left: sp.csr_array, right: sp.csr_array, pairs: IntArray, by_left
             continue
         entries = few[pairs[chosen, one]]
         of_pair = np.repeat(chosen, np.diff(entries.indptr))
-        keys = np.repeat(np.arange(many.shape[0]), np.diff(many.indptr)) * width + many.indices
-        wanted = pairs[of_pair, other] * width + entries.indices
+        rows, of_row = np.unique(pairs[chosen, other], return_inverse=True)
+        longer = many[rows]
+        keys = np.repeat(np.arange(len(rows)), np.diff(longer.indptr)) * width + longer.indices
+        wanted = np.repeat(of_row, np.diff(entries.indptr)) * width + entries.indices
         place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
         hit = keys[place] == wanted if len(keys) else np.zeros(len(wanted), dtype=bool)
-        found.append((of_pair[hit], entries.indices[hit], entries.data[hit] * many.data[place[hit]]))
+        found.append((of_pair[hit], entries.indices[hit], entries.data[hit] * longer.data[place[hit]]))
     rows, columns, values = (np.concatenate(part) for part in zip(*found, strict=True))
     return sp.coo_array((values, (rows, columns)), shape=(len(pairs), width)).tocsr()
 

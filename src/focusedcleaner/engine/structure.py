@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,7 +11,7 @@ import torch
 from torch import Tensor
 
 from focusedcleaner.engine.blocks import EdgeWeights, FeatureBlock, RowBlock, feature_blocks, row_blocks
-from focusedcleaner.engine.parallel import joined, map_blocks, map_parts, summed
+from focusedcleaner.engine.parallel import by_rows, joined, map_blocks, map_parts, map_rows, summed
 from focusedcleaner.engine.sparse import csr_tensor, product_blocks, row_products, to_torch, unit_rows
 from focusedcleaner.graph import BoolArray, FloatArray, Graph, IntArray, pairs_of_keys, unique_keys
 
@@ -62,6 +63,10 @@ class Structure:
         self.num_nodes, self.num_edges = graph.num_nodes, graph.num_edges
         self.dtype, self.rows = dtype, graph.rows
         self.blocks = row_blocks(graph.rows)
+        self.starts = [*(block.start for block in self.blocks), self.num_nodes]
+        """The first node of each block, and N."""
+        self.edge_starts = [*(block.first_edge for block in self.blocks), self.num_edges]
+        """The first edge of each block, and E."""
         self.ends = torch.from_numpy(graph.edges).T
         """2 × E: the smaller and the larger end of each edge."""
         self.alive = torch.ones(self.num_edges, dtype=torch.bool)
@@ -86,47 +91,62 @@ class Structure:
 
     def neighbour_sum(self, matrix: Tensor, weights: EdgeWeights | None = None) -> Tensor:
         """Return A·M, or the same with these weights instead of 1 for every edge that remains."""
-        return joined(map_blocks(_times, self.blocks, matrix, weights or self.present))
+        return map_rows(_times, self.blocks, self.starts, matrix, weights or self.present)
 
     def average(self, matrix: Tensor, sizes: Tensor, weights: EdgeWeights) -> Tensor:
         """Return D⁻¹(A + I)·M for a weighted A, where D is given by N × 1 ``sizes``."""
-        return joined(map_blocks(_average, self.blocks, matrix, sizes, weights))
+        return map_rows(_average, self.blocks, self.starts, matrix, sizes, weights)
 
     def propagate(self, matrix: Tensor) -> Tensor:
         """Return Â·M."""
         scale = self.scale
-        return joined(map_blocks(_propagate, self.blocks, scale * matrix, scale, self.present))
+        return map_rows(_propagate, self.blocks, self.starts, by_rows(torch.mul, matrix, scale), scale, self.present)
 
     def propagate_to(self, nodes: Tensor, matrix: Tensor) -> Tensor:
         """Return the rows of Â·M for ``nodes``."""
-        scale = self.scale
-        order = torch.argsort(nodes, stable=True)
-        cuts = torch.searchsorted(nodes[order], torch.tensor([block.start for block in self.blocks[1:]]))
-        parts = torch.tensor_split(nodes[order], cuts)
-        chosen = [(block, part) for block, part in zip(self.blocks, parts, strict=True) if len(part)]
-        rows = joined(map_blocks(_propagate_to, chosen, scale * matrix, scale, self.present))
-        return rows[torch.argsort(order)]
+        scale, order = self.scale, None
+        if not (nodes[1:] >= nodes[:-1]).all():
+            order = torch.argsort(nodes, stable=True)
+            nodes = nodes[order]
+        cuts = [0, *torch.searchsorted(nodes, torch.tensor(self.starts[1:-1])).tolist(), len(nodes)]
+        chosen = [(block, nodes[i:j]) for block, (i, j) in zip(self.blocks, pairwise(cuts), strict=True) if i < j]
+        starts = [*(i for i, j in pairwise(cuts) if i < j), len(nodes)]
+        scaled = by_rows(torch.mul, matrix, scale)
+        rows = map_rows(_propagate_to, chosen, starts, scaled, scale, self.present)
+        return rows if order is None else rows[torch.argsort(order)]
 
     def at_edges(self, left: Tensor, right: Tensor) -> Tensor:
         """Return left_u·right_v + left_v·right_u for every edge (u, v), E values; removed edges included."""
-        return joined(map_blocks(_at_edges, self.blocks, left, right))
+        return map_rows(_at_edges, self.blocks, self.edge_starts, left, right)
 
     def edge_products(self, left: Tensor, right: Tensor) -> Tensor:
         """Return left_u·right_v for every edge (u, v), u < v, E values."""
-        return joined(map_blocks(_edge_products, self.blocks, left, right))
+        return map_rows(_edge_products, self.blocks, self.edge_starts, left, right)
 
     def at_nodes(self, values: Tensor) -> Tensor:
         """Sum E edge values over the remaining edges at each node, N values."""
-        remaining = EdgeWeights(torch.where(self.alive, values, 0.0))
-        return joined(map_blocks(_row_sums, self.blocks, remaining))
+        remaining = EdgeWeights(by_rows(_where_alive, self.alive, values))
+        return map_rows(_row_sums, self.blocks, self.starts, remaining)
+
+    def largest_at_nodes(self, values: Tensor) -> Tensor:
+        """The largest of E edge values among the remaining edges at each node, N values; at least 0."""
+        return map_rows(_row_maxima, self.blocks, self.starts, by_rows(_where_alive, self.alive, values))
+
+    def total(self, values: Tensor) -> Tensor:
+        """Sum E edge values over the remaining edges, one value."""
+        return summed(map_blocks(_total, self.blocks, values, self.alive))
+
+    def edges_at(self, mask: Tensor, ends: int) -> Tensor:
+        """Return the numbers of the remaining edges with at least so many ``ends`` among the marked nodes."""
+        return joined(map_blocks(_edges_at, self.blocks, mask, ends, self.alive))
 
     def times_ends(self, values: Tensor, factors: Tensor) -> Tensor:
         """Multiply E edge values by the factors of both ends (N factors)."""
-        return joined(map_blocks(_times_ends, self.blocks, values, factors))
+        return map_rows(_times_ends, self.blocks, self.edge_starts, values, factors)
 
     def plus_ends(self, values: Tensor, terms: Tensor) -> Tensor:
         """Add the terms of both ends (N terms) to E edge values."""
-        return joined(map_blocks(_plus_ends, self.blocks, values, terms))
+        return map_rows(_plus_ends, self.blocks, self.edge_starts, values, terms)
 
     def rows_of_two_hops(self, nodes: np.ndarray) -> sp.csr_array:
         """Return the rows of Â² for ``nodes``, n × N and sparse; a row does not depend on which others are computed."""
@@ -200,8 +220,26 @@ def _plus_ends(block: RowBlock, values: Tensor, terms: Tensor) -> Tensor:
     return block.of_edges(values) + terms[u] + terms[v]
 
 
+def _total(block: RowBlock, values: Tensor, alive: Tensor) -> Tensor:
+    return block.of_edges(values)[block.of_edges(alive)].sum()
+
+
+def _edges_at(block: RowBlock, mask: Tensor, ends: int, alive: Tensor) -> Tensor:
+    u, v = block.ends
+    marked = mask[u].to(torch.int8) + mask[v]
+    return torch.nonzero((marked >= ends) & block.of_edges(alive)).squeeze(1) + block.first_edge
+
+
 def _row_sums(block: RowBlock, weights: EdgeWeights) -> Tensor:
     return block.row_sums(weights)
+
+
+def _row_maxima(block: RowBlock, values: Tensor) -> Tensor:
+    return block.row_maxima(values)
+
+
+def _where_alive(alive: Tensor, values: Tensor) -> Tensor:
+    return torch.where(alive, values, 0.0)
 
 
 def _scaled(matrix: sp.csr_array, rows: np.ndarray | None, columns: np.ndarray) -> sp.csr_array:
@@ -274,10 +312,12 @@ class Attributes:
         """The mean of ‖x_i‖², the unit of penalties on W."""
         place = None if stored is None else (stored, unit)
         self.blocks = [] if self.matrix is None else feature_blocks(self.matrix, dtype, place)
+        self.starts = [*(block.start for block in self.blocks), graph.num_nodes]
+        """The first node of each block, and N."""
 
     def times(self, weights: Tensor) -> Tensor:
         """Return X·W, N × columns of W."""
-        return weights if self.matrix is None else joined(map_blocks(_feature_times, self.blocks, weights))
+        return weights if self.matrix is None else map_rows(_feature_times, self.blocks, self.starts, weights)
 
     def transposed_times(self, values: Tensor) -> Tensor:
         """Return Xᵀ·G, F × columns of G."""

@@ -13,6 +13,7 @@ from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.graph import PARTS, Graph, Split, check_range
 from focusedcleaner.io.columns import TableOptions
 from focusedcleaner.io.disk import read_text
+from focusedcleaner.io.folder import is_folder, open_folder
 from focusedcleaner.io.networkx import graphml_files, load_graphml
 from focusedcleaner.io.node_text import check_table_texts, id_texts
 from focusedcleaner.io.npz import load_adjacency, load_npz, npz_files
@@ -61,8 +62,10 @@ def load_graph(
 ) -> Graph:
     """Read a graph file: `.npz`, `.graphml`, or an edge table (`.csv`, `.tsv`, `.txt`, `.edges`, `.parquet`).
 
+    A graph folder, which ``focusedcleaner ingest`` writes, is mapped into memory and read block by block.
+
     Args:
-        path: the graph file.
+        path: the graph file, or a graph folder.
         nodes: the node table of an edge table; by default ``NAME.nodes.csv`` beside ``NAME.csv``, if there is one.
         source: the edge table's column with one end of each edge; by default recognized by its name.
         target: its column with the other end.
@@ -85,8 +88,8 @@ def load_graph(
 
 
 def read_graph_file(path: Path, nodes: Path | None, options: TableOptions) -> Graph:
-    """Read a graph file; a node table and options on columns go with an edge table only."""
-    suffix = checked_suffix(path)
+    """Read a graph file or a graph folder; a node table and options on columns go with an edge table only."""
+    suffix = "" if is_folder(path) else checked_suffix(path)
     recover(path.parent, only=path.name)
     if suffix in TABLE_SUFFIXES:
         return load_table(path, nodes, options)
@@ -94,7 +97,7 @@ def read_graph_file(path: Path, nodes: Path | None, options: TableOptions) -> Gr
         raise InputError(f"{path}: a node table goes with an edge table ({', '.join(TABLE_SUFFIXES)}) only")
     if options.strict and (given := options.given()):
         raise InputError(f"{path}: the option {next(iter(given))} goes with an edge table only")
-    return _LOADERS[suffix](path)
+    return _LOADERS[suffix](path) if suffix else open_folder(path, verify=True)
 
 
 def save_graph(graph: Graph, path: str | PathLike[str]) -> None:

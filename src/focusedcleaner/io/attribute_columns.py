@@ -94,7 +94,7 @@ class Encoder:
     def _pack(self) -> None:
         if self.dense:
             rows = [np.flatnonzero(column).astype(np.int32) for column in self.dense]
-            starts = np.cumsum([0, *map(len, rows)])
+            starts = np.cumsum([0, *map(len, rows)], dtype=np.int32)
             data = np.concatenate([column[places] for column, places in zip(self.dense, rows, strict=True)])
             shape = len(self.dense[0]), len(self.dense)
             self.parts.append(sp.csc_array((data, np.concatenate(rows), starts), shape=shape))

@@ -43,7 +43,8 @@ class NodeIds(Sequence[str]):
 
     @cached_property
     def texts(self) -> Sequence[str]:
-        return self._values if self.numbers is None else [str(number) for number in self.numbers.tolist()]
+        values = self._values
+        return [str(number) for number in values.tolist()] if isinstance(values, np.ndarray) else values
 
     def __len__(self) -> int:
         return len(self._values)

@@ -104,8 +104,9 @@ class NodeTable:
         (column,) = self.table.columns([number], header=True)
         texts = column.cast(pl.String).cast(pl.Categorical)
         words = texts.unique()
-        code = np.empty(int(words.to_physical().max() or 0) + 1, dtype=np.int64)
-        code[words.to_physical().to_numpy()] = np.arange(len(words))
+        numbers = words.to_physical().to_numpy().astype(np.int64)
+        code = np.empty(numbers.max(initial=-1) + 1, dtype=np.int64)
+        code[numbers] = np.arange(len(words))
         return self.table.plain(words.cast(pl.String).to_list()), code[texts.to_physical().to_numpy()]
 
     def _labels(self, number: int, extra: int) -> tuple[IntArray, tuple[str, ...] | None]:

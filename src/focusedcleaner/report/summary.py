@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from focusedcleaner.formatting import readable, why_sentence
 from focusedcleaner.graph import UNKNOWN, BoolArray, Graph, IntArray
@@ -23,6 +22,7 @@ from focusedcleaner.report.neighbourhood import drawing, neighbourhood
 from focusedcleaner.report.node_classes import has_clusters, node_classes, predicted_classes, with_cluster_names
 from focusedcleaner.report.rendering import mark
 from focusedcleaner.runs import Run, read_trace
+from focusedcleaner.sanitizers.checks import component_labels
 from focusedcleaner.scoring import aligned, score
 
 TOP = 20
@@ -147,13 +147,13 @@ def structure(graph: Graph) -> dict[str, Any]:
     >>> structure(Graph(4, [[0, 1], [1, 2]], labels=[0, 0, 1, -1]))["homophily"]
     0.5
     """
-    components, component = sp.csgraph.connected_components(graph.adjacency(), directed=False)
+    components, component = component_labels(graph)
     labelled = 0 if graph.labels is None else int((graph.labels[graph.edges] != UNKNOWN).all(axis=1).sum())
     return {
         "edges": graph.num_edges,
-        "homophily": _number(graph.homophily) if len(set(graph.known_labels.tolist())) > 1 else None,
+        "homophily": _number(graph.homophily) if graph.has_several_classes else None,
         "labelled_edges": labelled,
-        "components": int(components),
+        "components": components,
         "largest_component": int(np.bincount(component).max()),
         "isolated": int((graph.degrees == 0).sum()),
         "mean_degree": float(graph.degrees.mean()),
@@ -205,9 +205,13 @@ def _edges(
 ) -> list[dict[str, Any]]:
     adjacency, predicted = graph.adjacency(), predicted_classes(run)
     planted = None if clean is None else ~clean.has_edges(np.sort(run.removed[:top], axis=1))
+    pictured = [neighbourhood(graph, u, v, most=26, adjacency=adjacency) for u, v in run.removed[:top]]
+    is_near = np.zeros(graph.num_nodes, dtype=bool)
+    for around in pictured:
+        is_near[around.nodes] = True
+    flagged = run.removed[is_near[run.removed].all(axis=1)]
     edges = []
-    for row, (u, v) in enumerate(run.removed[:top]):
-        around = neighbourhood(graph, u, v, most=26, adjacency=adjacency)
+    for row, (around, (u, v)) in enumerate(zip(pictured, run.removed, strict=False)):
         shown = classes.copy()
         if predicted is not None:
             shown[[u, v]] = np.where(known[[u, v]], classes[[u, v]], predicted[row])
@@ -221,7 +225,7 @@ def _edges(
                 "degrees": [int(graph.degrees[u]), int(graph.degrees[v])],
                 "why": reason,
                 "planted": None if planted is None else bool(planted[row]),
-                "picture": drawing(graph, around, shown, known=known, flagged=run.removed),
+                "picture": drawing(graph, around, shown, known=known, flagged=flagged),
             }
         )
     return edges

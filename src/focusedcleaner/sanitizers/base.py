@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from focusedcleaner.budget import DEFAULT, Budget, edges_allowed, is_auto
@@ -148,6 +149,13 @@ class Sanitizer(Configurable, ABC):
             seen = graph.as_seen_by_defender()
             ordered = seen.in_canonical_order()
             found = self.select_edges(ordered, allowed, seed=seed, progress=report, checkpoint=checkpoint)
+            order = seen.canonical_order
+            left = ~np.isin(found.suspects, found.removed)
+            removed, evidence = order.pairs_back(ordered.edges[found.removed], found.evidence)
+            columns = {name: column[left] for name, column in found.suspect_evidence.items()}
+            suspects, columns = order.pairs_back(ordered.edges[found.suspects[left]], columns)
+            evidence |= common_evidence(graph, removed)
+            columns |= common_evidence(graph, suspects)
         notes += later
         planted = found.evidence.get("planted", found.scores)
         check_finite(self.name, score=found.scores, probability=planted, suspicion=found.suspect_scores)
@@ -157,21 +165,16 @@ class Sanitizer(Configurable, ABC):
         if found.shortfall and not changed:
             notes.append(f"{self.name} removed no edge: {found.shortfall}")
             warnings.warn(notes[-1], InputWarning, stacklevel=2)
-        order = seen.canonical_order
-        removed, evidence = order.pairs_back(ordered.edges[found.removed], found.evidence)
         added, _ = order.pairs_back(found.added, {})
-        left = ~np.isin(found.suspects, found.removed)
-        columns = {name: column[left] for name, column in found.suspect_evidence.items()}
-        suspects, columns = order.pairs_back(ordered.edges[found.suspects[left]], columns)
         edge_scores = found.edge_scores
-        if edge_scores is not None:
+        if edge_scores is not None and ordered is not seen:
             pairs, _ = order.pairs_back(ordered.edges, {})
             edge_scores = edge_scores[np.argsort(graph.edge_numbers(pairs))]
         sanitation = Sanitation(
             poisoned=graph,
             removed=removed,
             scores=found.scores,
-            evidence={**evidence, **common_evidence(graph, removed)},
+            evidence=evidence,
             trace=found.trace,
             method=self.name,
             settings=self.settings(),
@@ -186,7 +189,7 @@ class Sanitizer(Configurable, ABC):
             verdict=self._verdict(found, allowed),
             suspects=suspects,
             suspect_scores=found.suspect_scores[left],
-            suspect_evidence={**columns, **common_evidence(graph, suspects)},
+            suspect_evidence=columns,
             warnings=tuple(notes),
             edge_scores=edge_scores,
             probabilistic=found.probabilistic,
@@ -251,7 +254,7 @@ class Sanitizer(Configurable, ABC):
 def common_evidence(graph: Graph, pairs: IntArray) -> dict[str, NDArray[Any]]:
     """Evidence reported by every method: attribute similarity, common neighbours and degrees of each pair (P × 2)."""
     u, v = pairs.T
-    adjacency = graph.adjacency()
+    adjacency = graph.adjacency() if len(pairs) else sp.csr_array((graph.num_nodes, graph.num_nodes))
     evidence = {
         "common_neighbours": row_products(adjacency, adjacency, pairs).astype(np.int64),
         "degree_u": graph.degrees[u],

@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 
 from focusedcleaner.errors import InputError
 from focusedcleaner.formatting import count, readable
-from focusedcleaner.graph import FloatArray, Graph
+from focusedcleaner.graph import FloatArray, Graph, IntArray
 
 LARGEST_RATIO = 10.0
 """Typical values of two columns that differ by more than this factor are on different scales."""
@@ -51,6 +51,13 @@ def check_sanitizable(graph: Graph, who: str = "a sanitizer", *, labels: bool = 
         graph.check_labelled(who)
 
 
+def component_labels(graph: Graph) -> tuple[int, IntArray]:
+    """Return the number of connected components, and that of each node."""
+    # Strong components of a symmetric matrix are its components; weak ones would need its transpose.
+    number, labels = connected_components(graph.adjacency(), directed=True, connection="strong")
+    return int(number), labels
+
+
 def components_and_bipartite(graph: Graph) -> tuple[int, bool]:
     """Return the number of connected components, and whether the graph is bipartite by design, as users and items are.
 
@@ -60,18 +67,22 @@ def components_and_bipartite(graph: Graph) -> tuple[int, bool]:
     >>> components_and_bipartite(Graph(12, users_and_items)), components_and_bipartite(Graph(3, [[0, 1], [1, 2]]))
     ((1, True), (1, False))
     """
-    adjacency = graph.adjacency()
-    components = int(connected_components(adjacency, directed=False)[0])
-    if graph.num_edges - graph.num_nodes + components < FEWEST_CYCLES:
-        return components, False
-    # A connected graph is bipartite exactly if its bipartite double cover falls into two components.
-    double_cover = sp.block_array([[None, adjacency], [adjacency, None]])
-    return components, bool(connected_components(double_cover, directed=False)[0] == 2 * components)
+    components, _ = component_labels(graph)
+    return components, is_bipartite(graph, components)
 
 
-def is_bipartite(graph: Graph) -> bool:
+def is_bipartite(graph: Graph, components: int | None = None) -> bool:
     """Whether the graph is bipartite by design: as `components_and_bipartite`, but quick where it isn't."""
-    return not _has_odd_cycle_near_hub(graph) and components_and_bipartite(graph)[1]
+    if _has_odd_cycle_near_hub(graph):
+        return False
+    if components is None:
+        components, _ = component_labels(graph)
+    if graph.num_edges - graph.num_nodes + components < FEWEST_CYCLES:
+        return False
+    # A connected graph is bipartite exactly if its bipartite double cover falls into two components.
+    adjacency = graph.adjacency()
+    double_cover = sp.block_array([[None, adjacency], [adjacency, None]])
+    return bool(connected_components(double_cover, directed=False)[0] == 2 * components)
 
 
 def _has_odd_cycle_near_hub(graph: Graph) -> bool:
@@ -144,10 +155,12 @@ def attribute_notes(graph: Graph) -> list[str]:
     >>> attribute_notes(Graph(2, [[0, 1]], attributes=[[40, 1e6], [30, 2e6]], attribute_names=["age", "balance"]))
     ['attributes are on different scales (age about 30, balance about 1e+06): each column was scaled']
     """
-    if graph.attributes is None:
-        return []
+    if graph.attributes is None or graph.stored is not None:
+        return []  # those of a graph folder were scaled when it was written
     if graph.features is None:
         return ["the attributes are the same at every node: they are not used"]
+    if graph.features is graph.attributes:  # 0/1, or scaled when they were stored
+        return []
     columns, scales = graph.attributes.column_scales
     least, most = int(scales.argmin()), int(scales.argmax())
     if scales[most] / LARGEST_RATIO <= scales[least]:

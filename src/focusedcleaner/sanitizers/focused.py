@@ -14,8 +14,9 @@ from focusedcleaner.detectors import Detector, Victims, View, detector_of, reduc
 from focusedcleaner.detectors.base import with_prefix
 from focusedcleaner.edge_features.class_regression import SINGLE_PRECISION_FROM
 from focusedcleaner.edge_features.edge_selection import SPARE, without_isolating
+from focusedcleaner.engine.parallel import by_rows
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import Graph
+from focusedcleaner.graph import FloatArray, Graph
 from focusedcleaner.sanitizers.iterative import Cleaning, IterativeSanitizer, Journal, round_seed
 from focusedcleaner.settings import bounded
 from focusedcleaner.surrogate import Implicit, InnerTraining, Smoother, Surrogate
@@ -105,10 +106,10 @@ class SurrogateCleaning(Cleaning):
             self.structure.remove(torch.tensor(edges))
         return edges
 
-    def class_evidence(self, edges: list[int], logits: Tensor) -> dict[str, list[Any]]:
+    def class_evidence(self, edges: Tensor, logits: Tensor) -> dict[str, FloatArray]:
         """Return the surrogate's class probabilities at both endpoints of each edge."""
         u, v = self.structure.ends[:, edges]
-        return {"classes_u": logits[u].softmax(1).tolist(), "classes_v": logits[v].softmax(1).tolist()}
+        return {"classes_u": column(logits[u].softmax(1)), "classes_v": column(logits[v].softmax(1))}
 
 
 class _Cleaning(SurrogateCleaning):
@@ -143,15 +144,16 @@ class _Cleaning(SurrogateCleaning):
         gradient = self.surrogate.meta_gradient(fitted, logits_gradient).edges()
         smoothness = math.nan
         if self.smoother is not None:
-            gradient = gradient + self.cleaner.eta * self.smoother.edges(self.structure)
+            gradient = by_rows(self._plus_smoother, gradient, self.smoother.edges(self.structure))
             smoothness = float(self.smoother.value(self.structure))
         edges = self.remove_largest(gradient, self._candidates(victims), size)
-        u, v = self.structure.ends[:, edges]
+        removed = torch.tensor(edges, dtype=torch.int64)
+        u, v = self.structure.ends[:, removed]
         evidence = {
-            "meta_gradient": gradient[edges].tolist(),
-            "victim_score_u": victims.score[u].tolist(),
-            "victim_score_v": victims.score[v].tolist(),
-            **self.class_evidence(edges, fitted.logits),
+            "meta_gradient": column(gradient[removed]),
+            "victim_score_u": column(victims.score[u]),
+            "victim_score_v": column(victims.score[v]),
+            **self.class_evidence(removed, fitted.logits),
         }
         trace = {
             "validation_weight": weight,
@@ -163,7 +165,10 @@ class _Cleaning(SurrogateCleaning):
         }
         memory = {"inner": fitted.solution.coordinates}
         memory |= {f"detector.{key}": value for key, value in victims.memory.items()}
-        return journal.plus(edges, gradient[edges].tolist(), evidence, trace, memory)
+        return journal.plus(edges, evidence["meta_gradient"], evidence, trace, memory)
+
+    def _plus_smoother(self, gradient: Tensor, of_smoother: Tensor) -> Tensor:
+        return gradient + self.cleaner.eta * of_smoother
 
     def _validation_weight(self, removed: int) -> float:
         """Return λ (Eq. 6e: the two weights add up to 1); 0 without validation nodes."""
@@ -174,8 +179,7 @@ class _Cleaning(SurrogateCleaning):
 
     def _candidates(self, victims: Victims) -> Tensor:
         """Return the remaining edges that touch enough victims."""
-        ends = self.structure.plus_ends(torch.zeros(self.structure.num_edges), victims.mask.float())
-        return torch.nonzero((ends >= self.cleaner.victim_ends) & self.structure.alive).squeeze(1)
+        return self.structure.edges_at(victims.mask, self.cleaner.victim_ends)
 
 
 class OuterLoss:
@@ -195,7 +199,7 @@ class OuterLoss:
     def at(self, logits: Tensor, normal: Tensor, weight: float) -> tuple[Tensor, dict[str, float]]:
         """Return ∂loss/∂Z (N × C) over the normal nodes (N booleans), with λ = ``weight``; and the mean cross-entropy
         of normal validation and test nodes with the accuracy on all validation nodes."""
-        predicted = logits.argmax(1)
+        predicted = by_rows(_largest, logits)
         gradient = torch.zeros_like(logits)
         trusted = normal[self.val]
         val_loss = _add_cross_entropy(
@@ -212,7 +216,20 @@ def _add_cross_entropy(gradient: Tensor, logits: Tensor, nodes: Tensor, labels: 
     """Add weight·∂CE/∂Z of these nodes to ``gradient`` in place; return their mean cross-entropy."""
     if not len(nodes):
         return math.nan
-    target = one_hot(labels, logits.shape[1]).to(logits.dtype)
-    logs = torch.log_softmax(logits[nodes], 1)
-    gradient[nodes] += weight * (logs.exp() - target)
-    return float(-(logs * target).sum(1).mean())
+
+    def losses(nodes: Tensor, labels: Tensor) -> Tensor:
+        target = one_hot(labels, logits.shape[1]).to(logits.dtype)
+        logs = torch.log_softmax(logits[nodes], 1)
+        gradient[nodes] += weight * (logs.exp() - target)
+        return (logs * target).sum(1)
+
+    return float(-by_rows(losses, nodes, labels).mean())
+
+
+def _largest(logits: Tensor) -> Tensor:
+    return logits.argmax(1)
+
+
+def column(values: Tensor) -> FloatArray:
+    """Return a column of evidence."""
+    return values.double().numpy()

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from focusedcleaner.detectors.base import with_prefix
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import Graph, IntArray
+from focusedcleaner.graph import FloatArray, Graph, IntArray
 from focusedcleaner.io.disk import Checkpoint
 from focusedcleaner.sanitizers.base import Progress, Sanitizer, Selection, no_scores
 
@@ -48,8 +48,8 @@ class Journal(Selection):
     def plus(
         self,
         edges: list[int],
-        scores: list[float],
-        evidence: Mapping[str, list[Any]],
+        scores: Sequence[float] | FloatArray,
+        evidence: Mapping[str, list[Any] | NDArray[Any]],
         trace: Mapping[str, float],
         memory: Mapping[str, Tensor],
         added: Sequence[list[int]] = (),
@@ -168,7 +168,7 @@ def round_seed(seed: int, rounds: int) -> int:
     return int(np.random.SeedSequence([seed, rounds]).generate_state(1)[0])
 
 
-def _joined(old: NDArray[Any] | None, new: Sequence[Any]) -> NDArray[Any]:
+def _joined(old: NDArray[Any] | None, new: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     if old is None or not len(old):
         return np.array(new)
     return np.concatenate([old, np.array(new)]) if len(new) else old

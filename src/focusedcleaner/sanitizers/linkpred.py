@@ -10,7 +10,7 @@ import torch
 from focusedcleaner.detectors import LinkPred
 from focusedcleaner.detectors.base import with_prefix
 from focusedcleaner.graph import Graph
-from focusedcleaner.sanitizers.focused import SurrogateCleaning
+from focusedcleaner.sanitizers.focused import SurrogateCleaning, column
 from focusedcleaner.sanitizers.iterative import IterativeSanitizer, Journal
 from focusedcleaner.settings import bounded
 from focusedcleaner.surrogate import Implicit, InnerTraining
@@ -54,13 +54,11 @@ class _LinkCleaning(SurrogateCleaning):
         view = self.view(fitted.logits, journal)
         probabilities, _, weights = self.cleaner.detector.probabilities(view, with_prefix(journal.memory, "detector."))
         remaining = self.structure.alive.nonzero().squeeze(1)
-        probability = torch.full((self.graph.num_edges,), torch.nan, dtype=torch.float64)
-        probability[remaining] = probabilities.double()
+        probability = probabilities.double()
         edges = self.remove_largest(-probability, remaining, size)
-        evidence = {
-            "link_probability": probability[edges].tolist(),
-            **self.class_evidence(edges, fitted.logits),
-        }
-        trace = {"mean_link_probability": float(probabilities.mean())}
+        removed = torch.tensor(edges, dtype=torch.int64)
+        likely = column(probability[removed])
+        evidence = {"link_probability": likely, **self.class_evidence(removed, fitted.logits)}
+        trace = {"mean_link_probability": float(probabilities[remaining].mean())}
         memory = {"inner": fitted.solution.coordinates, **{f"detector.{key}": part for key, part in weights.items()}}
-        return journal.plus(edges, (1 - probability[edges]).tolist(), evidence, trace, memory)
+        return journal.plus(edges, 1 - likely, evidence, trace, memory)

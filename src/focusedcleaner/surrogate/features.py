@@ -18,7 +18,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from focusedcleaner.engine.parallel import PART, map_parts, summed
+from focusedcleaner.engine.parallel import PART, SMALL_PART, beside, map_parts, summed
 from focusedcleaner.engine.structure import Attributes, Structure
 
 DENSE_LIMIT = 100_000_000
@@ -29,10 +29,10 @@ Preconditioner = Callable[[Tensor], tuple[Tensor, Tensor]]
 
 
 class PrimalFeatures:
-    """The coordinates are W^T itself; H is dense."""
+    """The coordinates are W^T itself; H is dense, and products with it are computed ``part`` rows at a time."""
 
-    def __init__(self, rows: Tensor, attributes: Attributes) -> None:
-        self.rows, self.attributes = rows, attributes
+    def __init__(self, rows: Tensor, attributes: Attributes, part: int = PART) -> None:
+        self.rows, self.attributes, self.part = rows, attributes, part
 
     def zeros(self, num_classes: int) -> Tensor:
         """Return the coordinates of W = 0."""
@@ -46,12 +46,12 @@ class PrimalFeatures:
         """Return the coordinates of H^T·E for errors E^T, C × n."""
         if len(self.parts) == 1:
             return errors @ self.rows
-        return summed(map_parts(_transposed_times, [*zip(errors.split(PART, 1), self.parts, strict=True)]))
+        return summed(map_parts(_transposed_times, [*zip(errors.split(self.part, 1), self.parts, strict=True)]))
 
     @property
     def parts(self) -> tuple[Tensor, ...]:
-        """H in parts of `PART` rows, whose products are computed in threads."""
-        return self.rows.split(PART)
+        """H in parts, whose products are computed in threads."""
+        return self.rows.split(self.part)
 
     def dot(self, a: Tensor, b: Tensor, logits_of_b: Tensor) -> Tensor:
         """Return the inner product of two weight matrices given by their coordinates."""
@@ -59,7 +59,7 @@ class PrimalFeatures:
 
     def preconditioner(self, curvature: Tensor, damping: float) -> Preconditioner:
         """Return an approximate inverse of H^T·diag(curvature)·H + damping·I on coordinates, for n curvatures > 0."""
-        parts = [*zip(self.parts, curvature.split(PART), strict=True)]
+        parts = [*zip(self.parts, curvature.split(self.part), strict=True)]
         inverse = _inverse(summed(map_parts(_weighted_square, parts)), damping)
 
         def solve(right: Tensor) -> tuple[Tensor, Tensor]:
@@ -177,7 +177,7 @@ def _inverse(matrix: Tensor, damping: float) -> Tensor:
 def two_hop_columns(structure: Structure, attributes: Attributes, nodes: Tensor) -> Tensor:
     """Return the rows of Â²X for ``nodes`` as a dense tensor, n × F, a few columns after the other."""
     parts = [structure.propagate_to(nodes, structure.propagate(columns)) for columns in attributes.columns()]
-    return torch.cat(parts, 1)
+    return beside(*parts)
 
 
 class TrainingFeatures:
@@ -199,7 +199,8 @@ class TrainingFeatures:
         if self.form == "sparse":
             return SparseFeatures(self.structure, self.attributes, self.train)
         if self.form == "primal" and len(self.structure.blocks) > 1:  # an edge or two change few rows, a round most
-            return PrimalFeatures(two_hop_columns(self.structure, self.attributes, self.train), self.attributes)
+            rows = two_hop_columns(self.structure, self.attributes, self.train)
+            return PrimalFeatures(rows, self.attributes, SMALL_PART)
         changed = self.structure.take_touched()[self.train].nonzero().squeeze(1)
         if self._latest is None or 2 * len(changed) > len(self.train):
             rows = self._rows(self.train)

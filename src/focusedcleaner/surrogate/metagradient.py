@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from focusedcleaner.engine.parallel import PART, joined, map_parts
+from focusedcleaner.engine.parallel import beside, by_rows
 from focusedcleaner.engine.structure import Attributes, Structure
 
 
@@ -32,7 +32,7 @@ class PairGradient:
         scale = self.structure.scale.squeeze(1)
         weighted = self.structure.times_ends(self.structure.at_edges(self.left, self.right), scale)
         degrees = self.structure.degrees + 1
-        loops = joined(map_parts(_row_products, [*zip(self.left.split(PART), self.right.split(PART), strict=True)]))
+        loops = by_rows(_row_products, self.left, self.right)
         node = -(self.structure.at_nodes(weighted) + 2 * loops / degrees) / (2 * degrees)
         return self.structure.plus_ends(weighted, node)
 
@@ -49,20 +49,15 @@ class PairGradient:
         return torch.cat([left, right, node, one], 1), torch.cat([right, left, one, node], 1)
 
 
-def _row_products(part: tuple[Tensor, Tensor]) -> Tensor:
-    left, right = part
+def _row_products(left: Tensor, right: Tensor) -> Tensor:
     return (left * right).sum(1)
 
 
 def two_hop_gradient(structure: Structure, factors: list[tuple[Tensor, Tensor]]) -> PairGradient:
     """Return ∂loss/∂Â of Σ ⟨G, Â²P⟩ over factors (G, P), N × r each: entry (i, j) is Σ G_i·(ÂP)_j + (ÂG)_i·P_j."""
-    signals = torch.cat([signal for signal, _ in factors], 1)
-    xw = torch.cat([p for _, p in factors], 1)
-    return PairGradient(
-        structure,
-        torch.cat([signals, structure.propagate(signals)], 1),
-        torch.cat([structure.propagate(xw), xw], 1),
-    )
+    signals = beside(*(signal for signal, _ in factors))
+    xw = beside(*(p for _, p in factors))
+    return PairGradient(structure, beside(signals, structure.propagate(signals)), beside(structure.propagate(xw), xw))
 
 
 class Smoother:
@@ -85,7 +80,7 @@ class Smoother:
     def value(self, structure: Structure) -> Tensor:
         """Return Tr(X^T L X) of the current structure."""
         connected = self.squares[structure.degrees > 0].sum()
-        return connected - 2 * self._weighted(structure)[structure.alive].sum()
+        return connected - 2 * structure.total(self._weighted(structure))
 
     def edges(self, structure: Structure) -> Tensor:
         """Return the gradient with respect to every edge, E values."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from focusedcleaner.engine.parallel import by_rows
 from focusedcleaner.engine.structure import Attributes, Structure
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
@@ -89,7 +90,7 @@ class Surrogate:
         own, others = signal, []
         for errors, xw in self.inner.feature_gradient(fitted.features, self.onehot, fitted.solution, outer):
             if xw is None:
-                own = own.index_add(0, self.train, errors)
+                own = by_rows(torch.clone, own).index_add_(0, self.train, errors)
             else:
                 spread = signal.new_zeros(self.structure.num_nodes, errors.shape[1])
                 others.append((spread.index_copy_(0, self.train, errors), xw))
