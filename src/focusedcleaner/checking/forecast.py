@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from focusedcleaner.checking.size import Size, unit_of_time
-from focusedcleaner.sanitizers import SANITIZERS, Sanitizer, sanitizer
+from focusedcleaner.sanitizers import SANITIZERS, Sanitizer, SelfAttack, sanitizer
 from focusedcleaner.sanitizers.self_attack.em import UNROLLED_MAX_EDGES
 from focusedcleaner.sanitizers.self_attack.plans import WIDE_ROUNDS
 
 FREE_SETTINGS = ("purpose", "threshold", "rounds")
 """Settings of self-attack that don't change its cost, or change it in a known way."""
+
+IN_REGIONS = "self-attack in regions"
+"""Self-attack on large graphs, where attackers are rehearsed in regions."""
 
 TIME: dict[str, dict[str, float]] = {
     "self-attack": {
@@ -78,11 +81,16 @@ def forecast(method: Sanitizer, size: Size, *, all_labels: bool = False) -> Fore
     name = method.name
     if name not in TIME or name not in SANITIZERS.names() or not _usual(method.settings(), sanitizer(name).settings()):
         return None
-    work = drivers(size)
-    seconds = unit_of_time() * total(TIME[name], work) * _rounds(method.settings())
+    work, costs = drivers(size), cost_name(name, size)
+    seconds = unit_of_time() * total(TIME[costs], work) * _rounds(method.settings())
     if all_labels and name == "self-attack":
         seconds *= ALL_LABELS
-    return Forecast(name, seconds, total(MEMORY[name], work))
+    return Forecast(name, seconds, total(MEMORY[costs], work))
+
+
+def cost_name(method: str, size: Size) -> str:
+    """Return under which name the costs of a method are: those of self-attack in regions have their own."""
+    return IN_REGIONS if method == "self-attack" and size.edges > SelfAttack().regions_beyond else method
 
 
 def drivers(size: Size) -> dict[str, float]:
