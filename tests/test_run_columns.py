@@ -87,9 +87,7 @@ def _table(graph: Graph, **columns: object) -> bytes:
         ({"planted": [None]}, "the column 'planted' must hold a finite number"),
     ],
 )
-def test_tables_that_can_not_be_read(
-    columns: dict[str, object], message: str, stored: Graph, folder: Path
-) -> None:
+def test_tables_that_can_not_be_read(columns: dict[str, object], message: str, stored: Graph, folder: Path) -> None:
     Path("removed.parquet").write_bytes(_table(stored, **columns))
     with pytest.raises(InputError, match=message):
         read_edge_columns(Path("removed.parquet"), stored)
