@@ -17,8 +17,9 @@ import numpy as np
 from scipy.optimize import nnls
 
 from benchmarks.common import Results, exit_code, in_subprocess, markdown_table, peak_memory
+from benchmarks.fraud import as_graph, incidence
 from benchmarks.trust import clean_graph
-from focusedcleaner.checking.forecast import MEMORY, TIME, drivers, total
+from focusedcleaner.checking.forecast import IN_REGIONS, MEMORY, TIME, cost_name, drivers, total
 from focusedcleaner.checking.size import Size, size_of, unit_of_time
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.graph import UNKNOWN, Graph
@@ -40,17 +41,37 @@ SYNTHETIC = (
 LARGE = ("wild/amazon_photo",)
 RANKED = ("cora", "polblogs", "wild/actor", "nodes=4000 degree=10 classes=40 attributes=128", "wild/minesweeper")
 RANKING = ("agreement", "cld")
+BIPARTITE = (
+    "texas",
+    "actor",
+    "cora",
+    "citeseer",
+    "dblp",
+    "reviews",
+    *(f"power law {e:,}" for e in (10**4, 10**5, 10**6)),
+)
+"""Accounts and items of `benchmarks.fraud`."""
+REGIONS = (
+    "nodes=60000 degree=8 classes=4 attributes=100 labelled=0.2",
+    "nodes=30000 degree=30 classes=7 attributes=300 labelled=0.2",
+    "nodes=100000 degree=10 classes=16 attributes=64 labelled=0.2",
+    "nodes=200000 degree=10 classes=16 attributes=64 labelled=0.2",
+)
+"""Graphs in regions of which attackers are rehearsed."""
 CELLS = (
     *(("self-attack", data) for data in (*REAL, *SYNTHETIC)),
     *((method, data) for method in RANKING for data in RANKED),
-    *(("self-attack", data) for data in LARGE),
+    *(("self-attack", data) for data in (*LARGE, *REGIONS)),
     ("cld", "nodes=50000 degree=8.2 classes=5 attributes=200"),
     ("agreement", "nodes=50000 degree=8.2 classes=5 attributes=200"),
+    *(("dense-blocks", f"bipartite {data}") for data in BIPARTITE),
 )
 
 
 def graph_of(data: str) -> Graph:
     """The graph of a cell, as `sanitize` takes it: with a split drawn where it has none."""
+    if data.startswith("bipartite "):
+        return as_graph(incidence(data.removeprefix("bipartite ")))
     if "=" not in data:
         return clean_graph(data).with_drawn_split(0, hide=False)
     parts = {name: float(value) for name, value in (part.split("=") for part in data.split())}
@@ -98,8 +119,10 @@ DRIVERS = {
         *("run", "nodes", "edges", "nodes × classes", "entries × classes"),
         *("neighbours' entries", "two-hop paths", "unrolled gradients"),
     ),
+    IN_REGIONS: ("run", "nodes", "edges", "edges × classes"),
     "agreement": ("run", "edges", "nodes × classes", "edges × classes"),
     "cld": ("run", "edges", "edges × classes", "training rows"),
+    "dense-blocks": ("run", "nodes", "edges", "two-hop paths"),
 }
 """What the costs of each method are fitted by: few for the methods with few runs."""
 
@@ -131,9 +154,15 @@ def left_out(method: str, cells: Sequence[Mapping[str, Any]], figure: str) -> li
     return ratios
 
 
+def _cells(method: str) -> dict[str, Mapping[str, Any]]:
+    """The runs whose costs are under a name, by graph."""
+    split = {key: (*key.split(" | "), cell) for key, cell in Results("forecast").cells.items()}
+    return {data: cell for name, data, cell in split.values() if cost_name(name, Size(**cell["size"])) == method}
+
+
 def table(method: str = "self-attack") -> str:
     """The runs of one method beside their forecasts."""
-    cells = {key.partition(" | ")[2]: cell for key, cell in Results("forecast").cells.items() if key.startswith(method)}
+    cells = _cells(method)
     runs = list(cells.values())
     unseen = zip(left_out(method, runs, "units"), left_out(method, runs, "peak_gb"), strict=True)
     rows = []
@@ -155,7 +184,7 @@ def run() -> None:
         if (cell := f"{method} | {data}") not in results:
             results.add(cell, in_subprocess("benchmarks.forecast", method, data))
     for method in DRIVERS:
-        cells = [cell for key, cell in results.cells.items() if key.startswith(f"{method} | ")]
+        cells = list(_cells(method).values())
         sys.stdout.write(f"{method}: {fit(method, cells, 'units')}, {fit(method, cells, 'peak_gb')}\n")
 
 

@@ -83,6 +83,9 @@ time of one small sparse product that `check` measures on the machine itself; "u
 other graphs. Made by `python -m benchmarks.forecast`.
 
 {forecast.table()}
+`dense-blocks`, on the accounts and items of [fraud.md](fraud.md):
+
+{forecast.table("dense-blocks")}
 ## Quality of sanitation
 
 {quality()}"""

@@ -12,6 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+import torch
+from torch_geometric.data import HeteroData
 
 import focusedcleaner as fc
 from focusedcleaner.io.convert import as_graph, to_networkx, to_pyg, to_scipy
@@ -158,13 +160,6 @@ def test_scores_are_refused_before_any_work() -> None:
         fc.sanitize(None, "self-attack", 5, soft=True)
 
 
-def test_auto_may_choose_a_method_without_scores(graph: fc.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("focusedcleaner.sanitizers.MOST_EDGES", 100)
-    for asked in ({"scores": True}, {"soft": True}):
-        with pytest.raises(fc.InputError, match="cld "):
-            fc.sanitize(graph, **asked)  # type: ignore[arg-type]
-
-
 @pytest.mark.usefixtures("judge")
 @pytest.mark.parametrize("kind", KINDS)
 def test_soft_weights_in_every_kind(graph: fc.Graph, kind: str) -> None:
@@ -240,7 +235,26 @@ def test_check_of_a_heterophilous_graph_without_a_split() -> None:
     assert any(warning.startswith("only 0.0 % of the edges join nodes of one class") for warning in found.warnings)
     assert "class 0 links mostly to class 1 (100.0 %)" in str(found)
     assert found.split is None
-    assert any("random split" in line for line in found.assumptions)
+    assert (
+        "8 labelled nodes are too few to use: at least 20 are needed, so clusters stand for classes" in found.warnings
+    )
+    assert found.drawn_split is None
+    assert "too few labels are known, so clusters that it finds stand in for classes" in found.method_reason
+
+
+def test_check_takes_one_split_and_one_edge_type(graph: fc.Graph) -> None:
+    data = to_pyg(graph)
+    for part in ("train_mask", "val_mask", "test_mask"):
+        data[part] = torch.stack([data[part], data[part].roll(1)], dim=1)
+    with pytest.raises(fc.InputError, match="choose one of them with split=0"):
+        fc.check(data)
+    assert fc.check(data, split=1).split == {"train": 15, "val": 15, "test": 120}
+    shop = HeteroData()
+    shop["user"].num_nodes, shop["item"].num_nodes = 20, 30
+    shop["user", "rates", "item"].edge_index = torch.cartesian_prod(torch.arange(20), torch.arange(30))[::7].T
+    with pytest.raises(fc.InputError, match="one edge type at a time"):
+        fc.check(shop)
+    assert fc.check(shop, edge_type=("user", "rates", "item")).sides == (20, 30)
 
 
 def test_check_of_users_and_items(graph: fc.Graph) -> None:
@@ -248,14 +262,6 @@ def test_check_of_users_and_items(graph: fc.Graph) -> None:
     found = fc.check(users_and_items)
     assert (found.bipartite, found.sides) == (True, (20, 40))
     assert "20 nodes on one side, 40 on the other" in str(found)
-
-
-def test_check_of_a_graph_beyond_the_default_method(graph: fc.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("focusedcleaner.sanitizers.MOST_EDGES", 100)
-    found = fc.check(graph)
-    assert (found.method, found.chooses_budget) == ("cld", False)
-    assert "self-attack would take too long" in found.method_reason
-    assert "without budget  no edge is removed" in str(found)
 
 
 # Methods of one's own ------------------------------------------------------------------------------------------------

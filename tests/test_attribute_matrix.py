@@ -83,7 +83,8 @@ def test_one_value_a_column_becomes_0_and_1(matrix: np.ndarray, scale: float) ->
     assert same(dense(matrix * scale), dense(matrix))
     features = dense(matrix)
     assert (features is None) == (matrix == matrix[0]).all()
-    assert features is None or np.array_equal(features[:, features.any(axis=0)], matrix[:, matrix.any(axis=0)])
+    tells = (matrix != matrix[0]).any(axis=0)  # constant columns become 0
+    assert features is None or np.array_equal(features[:, features.any(axis=0)], matrix[:, tells])
 
 
 def test_0_1_attributes_are_the_same_object() -> None:
@@ -96,6 +97,15 @@ def test_features_are_computed_once_for_all_graphs_with_these_attributes() -> No
     other = graph.without_edges(graph.edges[:3]).with_split(Split([0], [1], [2]))
     assert other.attributes is graph.attributes
     assert other.features is graph.features
+
+
+@pytest.mark.parametrize("constant", [1.0, -3.0, 1e300])
+@pytest.mark.parametrize("other", [[0, 1, 1], [0, 5, 9]])
+def test_a_constant_column_becomes_0(constant: float, other: list[float]) -> None:
+    features = dense(np.column_stack([other, np.full(3, constant)]))
+    assert features is not None
+    assert features[:, 0].any()
+    assert not features[:, 1].any()
 
 
 def test_sparse_and_dense_columns() -> None:

@@ -120,9 +120,10 @@ class StoredNames(Sequence[Any]):
         return len(self.column)
 
     def __getitem__(self, node: Any) -> Any:
-        value = self.column[node]
         if isinstance(node, slice):
-            return value.tolist() if isinstance(value, np.ndarray) else value.to_list()
+            values = self.column[node]
+            return values.tolist() if isinstance(values, np.ndarray) else values.to_list()
+        value = self.column[int(node)]
         return value if isinstance(value, str) else int(value)
 
     def __iter__(self) -> Iterator[Any]:

@@ -14,9 +14,8 @@ from focusedcleaner.checking import check as check
 from focusedcleaner.classifiers import Classifier
 from focusedcleaner.engine.parallel import checked_threads
 from focusedcleaner.errors import InputError, InputWarning, recorded_warnings
-from focusedcleaner.io.convert import as_graph, is_hetero
+from focusedcleaner.io.convert import as_graph, one_edge_type
 from focusedcleaner.io.edit import check_insertable
-from focusedcleaner.io.pyg import HeteroEdges
 from focusedcleaner.registry import ATTACKS, CLASSIFIERS, SANITIZERS, Method, Progress, Registry
 from focusedcleaner.sanitizers import AUTO, Sanitation, Sanitizer, check_offers, sanitizer, sanitizer_for
 
@@ -47,7 +46,7 @@ def sanitize(
             `focusedcleaner.io.convert.from_scipy` takes them, or a `Graph`. It is not changed. Without a split, all
             known labels are used for training and validation; of masks that are partly missing, the rest is drawn.
         method: a sanitizer's name; "auto" takes self-attack or, for a bipartite graph, dense-blocks, as on the command
-            line. Beyond 200,000 edges it only ranks.
+            line.
         budget: how many edges may be removed: 500, 0.1, "10%", or "auto" for a method that can choose. None is "auto"
             where the method can choose and 10 % where it can't. A budget is not a finding: as many edges go from a
             clean graph.
@@ -118,11 +117,7 @@ def run_sanitizer(
     checked_threads(threads)
     if method != AUTO:
         check_offers(sanitizer(method, **settings), scores=scores, soft=soft, budget=budget)
-    source = data
-    if is_hetero(data):
-        source = HeteroEdges.of(data, edge_type)
-    elif edge_type is not None:
-        raise InputError(f"edge_type is for a PyG HeteroData, and this is a {type(data).__name__}: leave it out")
+    source = one_edge_type(data, edge_type)
     with recorded_warnings() as notes:
         graph = as_graph(source, split=split, seed=seed).with_drawn_split(seed, hide=False)
     chosen = sanitizer_for(graph, method, settings)

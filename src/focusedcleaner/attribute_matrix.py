@@ -94,9 +94,10 @@ def open_attributes(stored: StoredAttributes) -> AttributeMatrix:
 def scaled(matrix: sp.csr_array) -> sp.csr_array | None:
     """Return attributes (N × F) on one scale, which doesn't depend on the units of the columns.
 
-    - A 0/1 matrix is returned as it is.
+    - A constant column becomes 0.
+    - A 0/1 matrix is otherwise returned as it is.
     - A matrix with one non-zero value in each column becomes 0/1: 1,000·X gives X.
-    - In any other matrix, a column with one non-zero value becomes 0/1, or 0 if it is constant; a *sparse* column, with
+    - In any other matrix, a column with one non-zero value becomes 0/1; a *sparse* column, with
       at most half of its values non-zero, is divided by the median modulus of these; a *dense* column is centred at its
       median and divided by its interquartile range or, where that is 0, its mean absolute deviation. Values are clipped
       at ± `LARGEST`.
@@ -115,7 +116,22 @@ def scaled(matrix: sp.csr_array) -> sp.csr_array | None:
         matrix = sp.csr_array((matrix.data, place, matrix.indptr), shape=(matrix.shape[0], len(columns)))
     if not (matrix.data == 1).all():
         matrix = _scaled_columns(matrix)
-    return matrix if _tells_apart(matrix) else None
+    return _without_constant_columns(matrix) if _tells_apart(matrix) else None
+
+
+def _without_constant_columns(matrix: sp.csr_array) -> sp.csr_array:
+    """The matrix with 0 in columns of one value; the same object if there are none."""
+    num_nodes, width = matrix.shape
+    first = np.zeros(width)
+    first[matrix.indices[: matrix.indptr[1]]] = matrix.data[: matrix.indptr[1]]
+    equal = matrix.indices[matrix.data == first[matrix.indices]]
+    constant = np.bincount(equal, minlength=width) == num_nodes
+    if not constant.any():
+        return matrix
+    data = np.where(constant[matrix.indices], 0.0, matrix.data)
+    result = sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
+    result.eliminate_zeros()
+    return result
 
 
 def _used_columns(matrix: sp.csr_array) -> tuple[NDArray[np.int64], NDArray[np.integer]]:

@@ -411,7 +411,9 @@ class Graph:
     def check_labelled(self, who: str) -> None:
         """Raise an `InputError` if no model can be trained on this graph; ``who`` needs the labels: "a sanitizer"."""
         if self.labels is None or not len(self.known_labels):
-            raise InputError(f"the graph has no labels: {who} needs the classes of a few nodes")
+            raise InputError(
+                f"the graph has no labels: {who} needs the classes of a few nodes (--nodes, a table with id and label)"
+            )
         if self.split is None:
             raise InputError("the graph has no split: say which nodes are for training, validation and testing")
         if not len(self.split.train):

@@ -104,7 +104,7 @@ def order_by_structure(
     refinement. Nodes that it can't tell apart, such as twins, keep their order.
 
     Args:
-        edges: E × 2.
+        edges: E × 2, each once.
         features: N × F, or None.
         codes: N numbers, equal for nodes that are alike: their label and their part of the split.
 
@@ -112,9 +112,7 @@ def order_by_structure(
     >>> order_by_structure(path, None, np.array([7, 8, 9])), order_by_structure(path, None, np.array([9, 8, 7]))
     (array([0, 2, 1]), array([2, 0, 1]))
     """
-    rows, neighbours = np.concatenate([edges, edges[:, ::-1]]).T
-    neighbours = neighbours[np.argsort(rows, kind="stable")]
-    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(codes)))])
+    neighbours, starts = _neighbours(edges, len(codes))
     keys: list[Hashes] = []
     colours = np.zeros(len(codes), dtype=np.uint64)
     for known in (colours, None if features is None else _row_hashes(features), codes.astype(np.uint64)):
@@ -124,6 +122,18 @@ def order_by_structure(
             if _distinct(colours) == len(colours):
                 break
     return np.lexsort(keys)
+
+
+def _neighbours(edges: NDArray[np.int64], num_nodes: int) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+    """The neighbours of all nodes, one node after the other, and where those of each node begin."""
+    u, v = edges.T
+    if (u[1:] < u[:-1]).any():
+        order = np.argsort(u, kind="stable")
+        u, v = u[order], v[order]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(u, minlength=num_nodes))])
+    half = sp.csr_array((np.ones(len(u), dtype=np.int8), v, starts), shape=(num_nodes, num_nodes))
+    whole = sp.csr_array(half + half.T.tocsr())
+    return whole.indices, whole.indptr
 
 
 def _row_hashes(features: sp.csr_array) -> Hashes:
@@ -158,7 +168,8 @@ def _distinct(colours: Hashes) -> int:
 
 def _row_sums(values: Hashes, starts: NDArray[np.integer]) -> Hashes:
     """The sum of each row's values modulo 2⁶⁴, whatever their order; row i begins at ``starts[i]``."""
-    totals = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(values, dtype=np.uint64)])
+    totals = np.zeros(len(values) + 1, dtype=np.uint64)
+    np.cumsum(values, out=totals[1:])
     sums: Hashes = np.diff(totals[starts])
     return sums
 

@@ -83,10 +83,18 @@ def stored_run_files(sanitation: Sanitation, *, scores: bool) -> dict[str, bytes
 
 
 def edge_columns(graph: Graph, edges: IntArray, scores: FloatArray, evidence: Mapping[str, NDArray[Any]]) -> bytes:
-    """Edges as Parquet: rank, both ends by their ids, score, and a column per kind of evidence."""
+    """Edges as Parquet: rank, both ends by their ids, score, and a column per kind of evidence.
+
+    A vector has four decimals per number, as in a CSV file.
+    """
     u, v = ids_of(graph, edges)
     ranks = np.arange(1, len(edges) + 1)
-    return parquet({"rank": ranks, "u": u, "v": v, "score": scores, **evidence})
+    shown = {name: values if values.ndim == 1 else _short(values) for name, values in evidence.items()}
+    return parquet({"rank": ranks, "u": u, "v": v, "score": scores, **shown})
+
+
+def _short(vectors: NDArray[Any]) -> NDArray[np.float32]:
+    return np.round(vectors, 4).astype(np.float32)
 
 
 def remaining_columns(graph: Graph, removed: IntArray, added: IntArray) -> bytes:

@@ -378,7 +378,7 @@ def original_for(run: Run, out: Path) -> Original | None:
     """The file that the run's graph was read from, opened again, if an output file is to be of its kind.
 
     Raises:
-        InputError: it is gone, or another file is in its place. A npz file can do without: it loses weights and
+        InputError: it is gone, or another file is in its place. An npz file can do without: it loses weights and
             directions alone.
     """
     suffix = original_suffix(run)

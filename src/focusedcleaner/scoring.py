@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from focusedcleaner.adjacency_rows import StoredNames
 from focusedcleaner.errors import InputError
 from focusedcleaner.formatting import count, percent
-from focusedcleaner.graph import Graph
+from focusedcleaner.graph import Graph, IntArray
 from focusedcleaner.io.convert import as_graph
+from focusedcleaner.io.node_ids import NodeIds
 from focusedcleaner.sanitizers import Sanitation
 
 
@@ -151,22 +153,36 @@ def aligned(truth: Graph, graph: Graph, *, partial: bool = False) -> Graph:
     >>> aligned(clean, run, partial=True).edges
     array([[0, 1]])
     """
-    if partial and truth.names is not None and graph.names is not None and set(truth.names) < set(graph.names):
-        place = {name: node for node, name in enumerate(graph.names)}
-        number = np.array([place[name] for name in truth.names], dtype=np.int64)
-        return Graph.from_pairs(graph.num_nodes, number[truth.edges], names=graph.names)
-    if truth.num_nodes != graph.num_nodes:
+    places = _places(truth, graph)
+    missing = np.flatnonzero(places < 0)
+    named = truth.names is not None and graph.names is not None
+    lacks_some = partial and named and graph.num_nodes - len(missing) == truth.num_nodes < graph.num_nodes
+    if truth.num_nodes != graph.num_nodes and not lacks_some:
         raise InputError(
             f"the truth has {truth.num_nodes:,} nodes and the run's graph {graph.num_nodes:,}: they can't be compared"
         )
-    known = {truth.name(node): node for node in range(truth.num_nodes)}
-    names = [graph.name(node) for node in range(graph.num_nodes)]
-    missing = [name for name in names if name not in known]
-    if missing and truth.names is not None and graph.names is not None:
-        raise InputError(f"the truth has no node {missing[0]!r}, but the run's graph has: they can't be compared")
-    if missing or (truth.names is None and graph.names is None):
+    if len(missing) and named and not lacks_some:
+        name = graph.name(missing[0])
+        raise InputError(f"the truth has no node {name!r}, but the run's graph has: they can't be compared")
+    if (len(missing) and not lacks_some) or (truth.names is None and graph.names is None):
         return truth
     number = np.empty(truth.num_nodes, dtype=np.int64)
-    number[[known[name] for name in names]] = np.arange(truth.num_nodes)
-    edges = Graph.from_pairs(truth.num_nodes, number[truth.edges]).edges
-    return Graph(truth.num_nodes, edges, names=graph.names)
+    number[places[places >= 0]] = np.flatnonzero(places >= 0)
+    return Graph.from_pairs(graph.num_nodes, number[truth.edges], names=graph.names)
+
+
+def _places(truth: Graph, graph: Graph) -> IntArray:
+    """The node of the truth that each node of the graph is, by name; −1 where there is none."""
+    numbers = [_id_numbers(one) for one in (truth, graph)]
+    if numbers[0] is not None and numbers[1] is not None:
+        return NodeIds(numbers[0]).places(NodeIds(numbers[1]))
+    known = {name: node for node, name in enumerate(truth.names or range(truth.num_nodes))}
+    names = graph.names or range(graph.num_nodes)
+    return np.array([known.get(name, -1) for name in names], dtype=np.int64)
+
+
+def _id_numbers(graph: Graph) -> IntArray | None:
+    """The names of the nodes as an array, where they are one."""
+    if graph.names is None:
+        return np.arange(graph.num_nodes)
+    return graph.names.numbers if isinstance(graph.names, StoredNames) else None

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from focusedcleaner.attacks import GRBCD, PRBCD, Attack, rbcd
+from focusedcleaner.attacks import GRBCD, PRBCD, Attack, rbcd_victim
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph, Split
@@ -21,7 +21,7 @@ from tests.strategies import labelled_graphs
 def short_training() -> Iterator[None]:
     """Attack a victim of 20 epochs, which is as good a target for what is tested here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rbcd, "EPOCHS", 20)
+        patch.setattr(rbcd_victim, "EPOCHS", 20)
         yield
 
 

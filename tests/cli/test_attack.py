@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from focusedcleaner.attacks import Mettack, mettack
+from focusedcleaner.attacks import Dice, Mettack, mettack
 from focusedcleaner.graph import Graph, Split
 from focusedcleaner.io import load_graph, save_graph, save_split
+from focusedcleaner.io.folder import open_folder
+from focusedcleaner.io.folder_writer import FolderWriter, write_folder
 from tests.conftest import Command
 
 SANITIZE = ("sanitize", "poisoned.npz", "--method", "focused-none", "--budget", "3")
@@ -168,3 +170,74 @@ def test_resuming_a_finished_attack_finds_it_complete(cli: Command, graph_file: 
         assert refused.exit_code == 2
         assert "exists already" in refused.stderr
     assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
+
+
+def test_a_graph_folder_gives_a_graph_folder(cli: Command, graph: Graph) -> None:
+    named = replace(graph, names=tuple(range(1000, 1000 + graph.num_nodes)))
+    write_folder(Path("G"), {}, named)
+    done = cli("attack", "G/", "--method", "dice", "--power", "5%,10%", "--out", "P/", "--json")
+    assert done.exit_code == 0, done.output
+    assert sorted(os.listdir()) == ["G", "P-10%", "P-5%"]
+    expected = Dice().poison(named, "10%").graph
+    poisoned = open_folder(Path("P-10%"))
+    assert poisoned.edges.tolist() == expected.edges.tolist()
+    assert (list(poisoned.names or ()), poisoned.split) == (list(named.names or ()), graph.split)
+    again = cli("attack", "G", "--method", "dice", "--power", "5%,10%", "--out", "P")
+    assert again.exit_code == 2
+    assert "P-5%: exists already" in again.stderr
+    sanitized = cli("sanitize", "P-10%", "--method", "jaccard", "--budget", "10%", "--out", "RUN", "--json")
+    assert sanitized.exit_code == 0, sanitized.output
+    scored = cli("score", "RUN", "--truth", "G", "--json")
+    assert scored.exit_code == 0, scored.output
+    assert json.loads(scored.stdout)["attacked"] == len(expected.added_edges(named))
+    measured = cli("classify", "RUN", "--model", "sgc", "--seeds", "1", "--json")
+    assert measured.exit_code == 0, measured.output
+    assert {"before", "after"} <= set(json.loads(measured.stdout))
+
+
+def test_a_graph_folder_as_a_file(cli: Command, graph: Graph) -> None:
+    write_folder(Path("G"), {}, graph)
+    done = cli("attack", "G", "--method", "random", "--out", "p.npz")
+    assert done.exit_code == 0, done.output
+    assert load_graph("p.npz").num_edges == 330
+    named_by_default = cli("attack", "G", "--method", "random")
+    assert named_by_default.exit_code == 0, named_by_default.output
+    assert open_folder(Path("G-random")).num_edges == 330
+    refused = cli("attack", "p.npz", "--method", "random", "--out", "P")
+    assert refused.exit_code == 2
+    assert "must end in" in refused.stderr
+
+
+def test_a_finished_attack_on_a_graph_folder_is_recognized(cli: Command, graph: Graph) -> None:
+    write_folder(Path("G"), {}, graph)
+    words = ("attack", "G", "--power", "2%", "--out", "P", "--json")
+    first = cli(*words)
+    assert first.exit_code == 0, first.output
+    again = cli(*words, "--resume")
+    assert again.exit_code == 0, again.output
+    assert "P is complete already" in again.stderr
+    assert json.loads(again.stdout)["added"] == json.loads(first.stdout)["added"]
+    assert sorted(os.listdir()) == ["G", "P"]
+
+
+def test_a_folder_that_was_cut_off_is_completed(cli: Command, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kill while the folder is written leaves its part; the same command completes it, another one refuses it."""
+    write_folder(Path("G"), {}, graph)
+    words = ("attack", "G", "--method", "dice", "--power", "5%", "--out", "P")
+    whole = FolderWriter.finish
+
+    def killed(self: FolderWriter) -> None:
+        raise SystemExit(9)
+
+    monkeypatch.setattr(FolderWriter, "finish", killed)
+    cli(*words)
+    assert ".P.part" in os.listdir()
+    assert not Path("P").exists()
+    monkeypatch.setattr(FolderWriter, "finish", whole)
+    other = cli(*words, "--seed", "7")
+    assert other.exit_code == 2
+    assert "begun from another file or with other options" in other.stderr
+    done = cli(*words)
+    assert done.exit_code == 0, done.output
+    assert open_folder(Path("P"), verify=True).num_edges == 301  # 8 added, 7 removed
+    assert sorted(os.listdir()) == ["G", "P"]

@@ -82,7 +82,7 @@ def test_a_graph_without_edges(cli: Command, graph: Graph) -> None:
 
 def test_a_split_that_would_be_drawn(cli: Command, graph: Graph) -> None:
     save_graph(replace(graph, split=None), "graph.npz")
-    assert "one would be drawn: 15 train, 135 validate, 0 test" in cli("check", "graph.npz").stdout
+    assert "one would be drawn: 15 train, 135 validate" in cli("check", "graph.npz").stdout
 
 
 def test_names_and_options_reach_the_graph(cli: Command, graph_file: Path) -> None:

@@ -157,7 +157,7 @@ def test_mistakes_cost_one_line(cli: Command, graph_file: Path, words: list[str]
 def test_a_folder_that_is_no_run(cli: Command, folder: Path) -> None:
     (folder / "things").mkdir()
     result = cli("classify", "things")
-    assert (result.exit_code, "not a run folder" in result.stderr) == (2, True)
+    assert (result.exit_code, "neither a graph folder nor a run folder" in result.stderr) == (2, True)
 
 
 def test_nothing_to_measure(cli: Command, graph: Graph, folder: Path) -> None:

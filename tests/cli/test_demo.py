@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 def test_demo(cli: Command, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "_graph", lambda seed: ("Small", graph))
     monkeypatch.setattr(demo, "SEEDS", 1)
-    monkeypatch.setattr("focusedcleaner.sanitizers.MOST_EDGES", 0)
+    monkeypatch.setattr("focusedcleaner.sanitizers.default_method", lambda graph: "cld")
     done = cli("demo")
     assert done.exit_code == 0, done.output
     for words in (
@@ -42,7 +42,7 @@ def test_demo(cli: Command, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> No
     assert set(fields["accuracy"]) == {"clean", "poisoned", "cleaned"}
     planted = attack("mettack").poison(graph, "10%").added
     assert fields["planted"] == len(planted) >= 28
-    assert (fields["removed"], fields["status"]) == (0, "uncertain")
+    assert (fields["removed"], fields["status"]) == (32, "uncertain")
     assert "Uncertain: a ranking only" in done.stdout
     assert done.stdout.endswith("judge the edges one by one\n")
     for words in ("runs/demo-cld/report.html", "focusedcleaner review runs/demo-cld "):
@@ -51,7 +51,7 @@ def test_demo(cli: Command, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> No
     assert fields["review"] == "focusedcleaner review runs/demo-cld-2"
     assert os.listdir() == ["runs"]
     assert sorted(os.listdir("runs")) == ["demo-cld", "demo-cld-2"]
-    assert sorted(os.listdir("runs/demo-cld")) == sorted([*RESULT, "suspects.csv"])
+    assert sorted(os.listdir("runs/demo-cld")) == sorted(RESULT)
     assert "Against the truth" in Path(fields["report"]).read_text(encoding="utf-8")
 
 

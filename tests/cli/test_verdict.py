@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -142,35 +141,21 @@ def test_a_purpose_that_can_not_be(cli: Command, given: tuple[str, ...], message
     fails(cli("sanitize", "nothing.npz", "--out", "RUN", *given), message, left=[])
 
 
+def test_a_purpose_for_what_auto_chose(cli: Command) -> None:
+    rows = [f"u{user},i{item}" for user in range(25) for item in range(25)]
+    Path("reviews.csv").write_text("\n".join(["user,item", *rows]))
+    refused = cli("sanitize", "reviews.csv", "--for", "evidence", "--out", "RUN")
+    fails(refused, "error: dense-blocks has no purpose to choose: --for is for self-attack", left=["reviews.csv"])
+
+
+# Edges that were only listed -----------------------------------------------------------------------------------------
+
+
 @pytest.mark.usefixtures("judge")
-def test_a_purpose_for_what_auto_chose(cli: Command, graph_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("focusedcleaner.sanitizers.MOST_EDGES", 100)
-    refused = cli("sanitize", graph_file, "--for", "evidence", "--out", "RUN")
-    fails(refused, "error: cld has no purpose to choose: --for is for ", left=[])
-    assert "judge" in refused.stderr
-
-
-# A large graph -------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def _large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every graph counts as too large for self-attack."""
-    monkeypatch.setattr("focusedcleaner.sanitizers.MOST_EDGES", 100)
-
-
-@pytest.mark.usefixtures("_large")
-def test_a_large_graph_is_ranked_and_can_be_reviewed(cli: Command, graph_file: Path) -> None:
-    done = cli("sanitize", graph_file, "--out", "RUN")
-    assert done.exit_code == 0, done.output
-    assert words(done.stdout).startswith(
-        "Uncertain: a ranking only More than 100 edges: self-attack would take too long"
-    )
-    page = words(Path("RUN/report.html").read_text())
-    assert "listed the edges whose removal lowers its loss fastest" in page
-    assert "Only edges of a victim could be listed" in page
+def test_listed_edges_can_be_reviewed(cli: Command, graph_file: Path) -> None:
+    assert cli("sanitize", graph_file, *JUDGE, "--set", "status=uncertain").exit_code == 0
     assert cli("review", "RUN", "--export", "empty.csv").exit_code == 0
-    assert len(Path("empty.csv").read_text().splitlines()) == 31
+    assert len(Path("empty.csv").read_text().splitlines()) == 2 * FOUND + 1
     run = read_run("RUN")
     with open_store(run.flagged) as store:
         store.decide(2, "ann", "planted")
@@ -182,31 +167,12 @@ def test_a_large_graph_is_ranked_and_can_be_reviewed(cli: Command, graph_file: P
     assert (scored["removed"], scored["hits"]) == (0, 0)
 
 
-@pytest.mark.usefixtures("_large")
+@pytest.mark.usefixtures("judge")
 def test_a_changed_list_of_suspects_is_not_the_one_that_was_reviewed(cli: Command, graph_file: Path) -> None:
-    cli("sanitize", graph_file, "--out", "RUN")
+    cli("sanitize", graph_file, *JUDGE, "--set", "status=uncertain")
     assert cli("review", "RUN", "--export", "empty.csv").exit_code == 0
     lines = Path("RUN/suspects.csv").read_text().splitlines()
     Path("RUN/suspects.csv").write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")
     refused = cli("apply", "RUN")
     assert refused.exit_code == 2
     assert "belongs to another run: suspects.csv has changed since the review" in refused.stderr
-
-
-@pytest.mark.usefixtures("_large")
-def test_an_interrupted_ranking_is_kept_and_resumed(
-    cli: Command, graph_file: Path, interrupt_at: Callable[[int], None]
-) -> None:
-    ranking = ("sanitize", graph_file, "--edges-per-round", "5")
-    assert cli(*ranking, "--out", "WHOLE").exit_code == 0
-    interrupt_at(2)
-    stopped = cli(*ranking, "--out", "RUN")
-    assert stopped.exit_code == 2
-    assert stopped.stderr.splitlines()[-1].startswith(
-        "interrupted with 10 suspicious edges listed so far; the result so far is in RUN; continue with: "
-    )
-    assert len(read_run("RUN").suspects) == 10
-    assert "this report covers only the edges that were listed so far" in words(Path("RUN/report.html").read_text())
-    interrupt_at(-1)
-    assert cli(*ranking, "--out", "RUN", "--resume").exit_code == 0
-    assert Path("RUN/suspects.csv").read_bytes() == Path("WHOLE/suspects.csv").read_bytes()

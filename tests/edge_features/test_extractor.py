@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from focusedcleaner.edge_features.extractor import EdgeFeatureExtractor
+from focusedcleaner.edge_features.clusters import ClusterFeatureExtractor
+from focusedcleaner.edge_features.extractor import EdgeFeatureExtractor, KnownSimilarity
+from focusedcleaner.engine.sparse import row_products, unit_rows
 from focusedcleaner.graph import Graph
 
 
@@ -44,6 +46,44 @@ def test_features_are_what_their_names_say(graph: Graph) -> None:
             "max_similarity_to_neighbours": max(beside_u, beside_v),
         }
         assert {name: features[name][place] for name in expected} == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", [EdgeFeatureExtractor, ClusterFeatureExtractor])
+@pytest.mark.parametrize("entries", [2**18, 150])
+def test_some_rows_are_those_of_the_whole_table(
+    graph: Graph, kind: type[EdgeFeatureExtractor], entries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("focusedcleaner.adjacency_rows.BLOCK_ENTRIES", entries)
+    seen = graph.without_test_labels()
+    extractor = kind(seen)
+    poisoned = seen.with_edges([[0, 50], [1, 70], [2, 90]])
+    whole, rows = extractor.extract(poisoned), np.array([0, 7, 8, 200])
+    some = extractor.extract(poisoned, rows)
+    assert some.names == whole.names
+    assert some.table == pytest.approx(whole.table[rows], rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", [EdgeFeatureExtractor, ClusterFeatureExtractor])
+def test_blocks_hardly_change_features(
+    graph: Graph, kind: type[EdgeFeatureExtractor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = graph.without_test_labels()
+    whole = kind(seen).extract(seen)
+    monkeypatch.setattr("focusedcleaner.adjacency_rows.BLOCK_ENTRIES", 150)
+    monkeypatch.setattr("focusedcleaner.edge_features.extractor.PAIRS", 70)
+    again = Graph(seen.num_nodes, seen.edges, seen.attributes, seen.labels, seen.split, class_names=seen.class_names)
+    parts = kind(again).extract(again)
+    for name in whole.names:
+        if np.ptp(whole[name]) > 0:
+            assert np.corrcoef(parts[name], whole[name])[0, 1] > 0.99, name
+
+
+def test_similarities_of_known_edges_are_looked_up(graph: Graph) -> None:
+    assert graph.features is not None
+    rows = unit_rows(graph.features)
+    other = graph.without_edges(graph.edges[::3]).with_edges([[0, 50], [3, 70]])
+    found = KnownSimilarity(graph, rows).of(other, rows)
+    assert found == pytest.approx(row_products(rows, rows, other.edges))
 
 
 def test_adjacent_doubt_leaves_out_the_edge_itself(graph: Graph) -> None:

@@ -9,7 +9,24 @@ from focusedcleaner.graph import Graph
 from focusedcleaner.sanitizers import Sanitation, sanitizer
 
 BLOCK_ENTRIES = 200
-METHODS = ("agreement", "cld", "lp")
+PAIRS = 200
+"""Pairs whose features are computed at once."""
+METHODS: dict[str, dict[str, Any]] = {
+    "agreement": {},
+    "cld": {"edges_per_round": 10},
+    "lp": {"edges_per_round": 10},
+}
+DEFAULT = "self-attack"
+SETTINGS = {
+    **METHODS,
+    DEFAULT: {
+        "rounds": 1,
+        "trees": 5,
+        "attackers": "random,dice",
+        "attackers_elsewhere": "random",
+        "regions_beyond": 0,
+    },
+}
 
 
 def graph_of_many_blocks() -> Graph:
@@ -19,8 +36,8 @@ def graph_of_many_blocks() -> Graph:
 
 
 def cleaned(method: str, graph: Graph, **how: Any) -> Sanitation:
-    """Remove forty edges, ten a round."""
-    return sanitizer(method, **({} if method == "agreement" else {"edges_per_round": 10})).sanitize(graph, 40, **how)
+    """Remove forty edges."""
+    return sanitizer(method, **SETTINGS[method]).sanitize(graph, 40, **how)
 
 
 def outcome(sanitation: Sanitation) -> list[Any]:

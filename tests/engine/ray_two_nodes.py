@@ -23,13 +23,14 @@ import ray
 from ray.cluster_utils import Cluster
 
 from focusedcleaner import adjacency_rows
+from focusedcleaner.edge_features import extractor
 from focusedcleaner.engine import ray_blocks
 from focusedcleaner.engine.parallel import Executor
 from focusedcleaner.engine.ray_blocks import ray_executor
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
 from focusedcleaner.io.folder import open_folder
-from tests.engine.ray_cases import BLOCK_ENTRIES, METHODS, cleaned, graph_of_many_blocks, outcome
+from tests.engine.ray_cases import BLOCK_ENTRIES, DEFAULT, METHODS, PAIRS, cleaned, graph_of_many_blocks, outcome
 
 NODE = {"num_cpus": 2, "object_store_memory": 100 * 2**20, "include_dashboard": False, "node_ip_address": "127.0.0.1"}
 
@@ -116,20 +117,40 @@ def altered(executor: Executor, folder: Path) -> dict[str, str]:
     return answers
 
 
-def lost(nodes: Cluster, second: Any, stored: Graph, folder: Path) -> dict[str, Any]:
-    """A node is killed; then, in another run, the rest of the cluster."""
-    answers: dict[str, Any] = {}
-    address = nodes.address
-    with ray_executor(address, workers=3) as executor:
+def two_workers(address: str, stored: Graph, folder: Path) -> dict[str, Any]:
+    """All methods on both kinds of graphs; a killed worker, tasks, and folders that the driver did not open."""
+    with ray_executor(address, workers=2) as executor:
+        answers: dict[str, Any] = {
+            **outcomes("2 folder", stored, executor),
+            **outcomes("2 memory", graph_of_many_blocks(), executor),
+            DEFAULT: outcome(cleaned(DEFAULT, stored, executor=executor)),
+            "worker": outcome(cleaned("cld", stored, executor=executor, progress=once(kill_one_worker))),
+            "tasks": tasks(executor, folder),
+            "folder": altered(executor, folder / "copy"),
+        }
+    _, left = psutil.wait_procs(workers(), timeout=30)
+    return {**answers, "workers left": len(left)}
+
+
+def a_lost_node(nodes: Cluster, second: Any, stored: Graph) -> dict[str, Any]:
+    with ray_executor(nodes.address, workers=3) as executor:
+        answers = outcomes("3 folder", stored, executor)
         kill = once(lambda: nodes.remove_node(second, allow_graceful=False))
-        answers["node"] = outcome(cleaned("cld", stored, executor=executor, progress=kill))
-    checkpoint = folder / "checkpoint.npz"
+        return {**answers, "node": outcome(cleaned("cld", stored, executor=executor, progress=kill))}
+
+
+def a_lost_cluster(address: str, stored: Graph, checkpoint: Path) -> dict[str, Any]:
     with ray_executor(address, workers=1) as executor:
+        answers = outcomes("1 folder", stored, executor)
         run = {"executor": executor, "progress": once(kill_cluster), "checkpoint": checkpoint}
         answers["cluster"] = error_of(lambda: cleaned("cld", stored, **run))
     answers["checkpoint"] = checkpoint.exists()
     answers["resumed"] = outcome(cleaned("cld", stored, checkpoint=checkpoint))
     return answers
+
+
+def outcomes(where: str, graph: Graph, executor: Executor) -> dict[str, Any]:
+    return {f"{method} {where}": outcome(cleaned(method, graph, executor=executor)) for method in METHODS}
 
 
 def wrong_version(address: str) -> str:
@@ -141,29 +162,18 @@ def wrong_version(address: str) -> str:
 
 
 def main(folder: Path) -> None:
-    adjacency_rows.BLOCK_ENTRIES = BLOCK_ENTRIES
-    stored, in_memory = open_folder(folder / "graph"), graph_of_many_blocks()
-    answers: dict[str, Any] = {}
+    adjacency_rows.BLOCK_ENTRIES, extractor.PAIRS = BLOCK_ENTRIES, PAIRS
+    stored = open_folder(folder / "graph")
     nodes = Cluster(initialize_head=True, head_node_args=NODE)
     second = nodes.add_node(**NODE)
-    address = nodes.address
     try:
-        answers["version"] = wrong_version(address)
-        answers["too many"] = error_of(lambda: ray_executor(address, workers=5).__enter__())
-        for count in (1, 2, 3):
-            with ray_executor(address, workers=count) as executor:
-                for method in METHODS:
-                    answers[f"{method} {count} folder"] = outcome(cleaned(method, stored, executor=executor))
-                if count == 2:
-                    for method in METHODS:
-                        answers[f"{method} {count} memory"] = outcome(cleaned(method, in_memory, executor=executor))
-                    sanitation = cleaned("cld", stored, executor=executor, progress=once(kill_one_worker))
-                    answers["worker"] = outcome(sanitation)
-                    answers["tasks"] = tasks(executor, folder)
-                    answers["folder"] = altered(executor, folder / "copy")
-        _, left = psutil.wait_procs(workers(), timeout=30)
-        answers["workers left"] = len(left)
-        answers["lost"] = lost(nodes, second, stored, folder)
+        answers: dict[str, Any] = {
+            "version": wrong_version(nodes.address),
+            "too many": error_of(lambda: ray_executor(nodes.address, workers=5).__enter__()),
+            **two_workers(nodes.address, stored, folder),
+            **a_lost_node(nodes, second, stored),
+            **a_lost_cluster(nodes.address, stored, folder / "checkpoint.npz"),
+        }
     finally:
         nodes.shutdown()
     sys.stdout.write(json.dumps(answers) + "\n")

@@ -16,11 +16,12 @@ import psutil
 import pytest
 
 from focusedcleaner import adjacency_rows
+from focusedcleaner.edge_features import extractor
 from focusedcleaner.engine.ray_blocks import ray_executor
 from focusedcleaner.errors import InputError
 from focusedcleaner.io.folder import open_folder
 from focusedcleaner.io.folder_writer import write_folder
-from tests.engine.ray_cases import BLOCK_ENTRIES, METHODS, cleaned, graph_of_many_blocks, outcome
+from tests.engine.ray_cases import BLOCK_ENTRIES, DEFAULT, METHODS, PAIRS, cleaned, graph_of_many_blocks, outcome
 
 pytestmark = pytest.mark.slow
 
@@ -57,9 +58,11 @@ def here(folder: Path) -> dict[str, Any]:
     """The same, computed in this process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(adjacency_rows, "BLOCK_ENTRIES", BLOCK_ENTRIES)
+        patch.setattr(extractor, "PAIRS", PAIRS)
         graphs = {"folder": open_folder(folder / "graph"), "memory": graph_of_many_blocks()}
         assert len(graphs["memory"].rows.starts) > 10
-        return {f"{m} {kind}": outcome(cleaned(m, graph)) for m in METHODS for kind, graph in graphs.items()}
+        found = {f"{m} {kind}": outcome(cleaned(m, graph)) for m in METHODS for kind, graph in graphs.items()}
+        return {**found, DEFAULT: outcome(cleaned(DEFAULT, graphs["folder"]))}
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -70,22 +73,26 @@ def test_any_number_of_workers_gives_the_same_digits(
     assert answers[f"{method} {workers} {where}"] == here[f"{method} {where}"]
 
 
+def test_the_default_has_the_same_digits(answers: dict[str, Any], here: dict[str, Any]) -> None:
+    assert len(here[DEFAULT][0]) == 40
+    assert answers[DEFAULT] == here[DEFAULT]
+
+
 def test_a_killed_worker_costs_no_digit(answers: dict[str, Any], here: dict[str, Any]) -> None:
     assert answers["worker"] == here["cld folder"]
 
 
 def test_a_killed_node_costs_no_digit(answers: dict[str, Any], here: dict[str, Any]) -> None:
-    assert answers["lost"]["node"] == here["cld folder"]
+    assert answers["node"] == here["cld folder"]
 
 
 def test_without_a_cluster_a_run_ends_with_one_line_and_can_be_resumed(
     answers: dict[str, Any], here: dict[str, Any]
 ) -> None:
-    lost = answers["lost"]
-    assert lost["cluster"].startswith("the Ray cluster at 127.0.0.1:")
-    assert lost["cluster"].endswith("is gone: nothing answers there any more")
-    assert lost["checkpoint"]
-    assert lost["resumed"] == here["cld folder"]
+    assert answers["cluster"].startswith("the Ray cluster at 127.0.0.1:")
+    assert answers["cluster"].endswith("is gone: nothing answers there any more")
+    assert answers["checkpoint"]
+    assert answers["resumed"] == here["cld folder"]
 
 
 def test_tasks_go_to_any_worker_and_come_back_in_order(answers: dict[str, Any]) -> None:
@@ -122,6 +129,7 @@ def test_the_number_of_workers_is_checked_first(workers: int) -> None:
 
 STARTED = """
 import sys, time
+from focusedcleaner.edge_features import extractor
 from focusedcleaner.engine.ray_blocks import ray_executor
 
 with ray_executor(workers=1) as executor:

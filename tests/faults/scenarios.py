@@ -13,11 +13,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from focusedcleaner import sanitizers
 from focusedcleaner.cli import main
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.io import disk, load_graph, save_graph
+from focusedcleaner.io.folder import is_folder, open_folder
 from focusedcleaner.runs import read_run
 from focusedcleaner.sanitizers import focused
 from focusedcleaner.sanitizers.iterative import Journal
@@ -26,8 +26,6 @@ from tests.hostile.child import Outcome, in_child
 from tests.review.sample_runs import a_store
 
 SANITIZE = ("sanitize", "graph.npz", "--method", "cld", "--budget", "6", "--edges-per-round", "2", "--out", "RUN")
-RANK = ("sanitize", "graph.npz", "--edges-per-round", "4", "--out", "RUN")
-"""Beyond the size that the default method judges: its edges are listed, not removed."""
 ATTACK = ("attack", "graph.npz", "--method", "mettack", "--out", "p.npz", "--power")
 _UNCOMPARED = ("checkpoint.npz", "review.sqlite", "review.sqlite-shm", "review.sqlite-wal")
 """Files that may be ahead of a state, or whose bytes depend on more than their content."""
@@ -55,7 +53,6 @@ def _scenarios() -> Iterator[Scenario]:
     yield Scenario("sanitize", SANITIZE, (*SANITIZE, "--resume"), without=report)
     interrupted = (("interrupt",), ("restore", "RUN", "--limit", "3"))
     yield Scenario("sanitize-resumed", (*SANITIZE, "--resume"), (*SANITIZE, "--resume"), interrupted, report)
-    yield Scenario("sanitize-ranking", RANK, (*RANK, "--resume"), without=report)
     yield Scenario("attack", (*ATTACK, "4"), (*ATTACK, "4", "--resume"))
     powers = (*ATTACK, "2,3,4")
     yield Scenario("attack-powers", powers, (*powers, "--resume"))
@@ -75,6 +72,10 @@ def _scenarios() -> Iterator[Scenario]:
     csv = (("table",),)
     yield Scenario("sanitize-csv", table, (*table, "--resume"), csv, report)
     yield Scenario("apply-table", ("apply", "RUN", "--force"), ("apply", "RUN", "--force"), (*csv, table))
+    ingest = ("ingest", "graph.npz", "--out", "GRAPH")
+    yield Scenario("ingest", ingest, (*ingest, "--resume"))
+    folder = ("sanitize", "GRAPH", *SANITIZE[2:])
+    yield Scenario("sanitize-folder", folder, (*folder, "--resume"), (ingest,), report)
     for name, words in {
         "apply": ("apply", "RUN", "--force"),
         "apply-csv": ("apply", "RUN", "--force", "--out", "reviewed.csv"),
@@ -126,7 +127,6 @@ def run_with_fault(words: tuple[str, ...], folder: Path, fault: Fault = "kill", 
     def run() -> None:
         os.chdir(folder)
         disk.SAVE_EVERY = -1.0
-        sanitizers.MOST_EDGES = 0
         DiskSteps(fault, at, folder.with_suffix(".steps") if not at else None)
         main(list(words))
 
@@ -148,7 +148,7 @@ def opened_state(folder: Path) -> dict[str, str]:
             if path.name.startswith("."):
                 continue
             if path.is_dir():
-                read_run(path)
+                open_folder(path, verify=True) if is_folder(path) else read_run(path)
             else:
                 with suppress(InputError), warnings.catch_warnings():  # not a graph file by its name
                     warnings.simplefilter("ignore", InputWarning)

@@ -21,8 +21,10 @@ def fill_everywhere(prepared: Prepared, points: Iterable[int]) -> dict[str, int]
         assert outcome.refused or outcome.code == 0, (point, outcome)  # a step such as removing needs no space
         found = opened_state(place)
         assert prepared.is_allowed(found), (point, found)
-        # A committed run whose folder has not got its name, and the flips of an attack, wait for --resume.
-        left = [name for name in litter(place) if not name.startswith(".RUN.part") and "flips" not in name]
+        # A committed run whose folder has not got its name, the flips of an attack and the finished arrays of an ingest
+        # wait for --resume.
+        waiting = (".RUN.part", ".GRAPH.part")
+        left = [name for name in litter(place) if not name.startswith(waiting) and "flips" not in name]
         assert left == [], point
         again = run_with_fault(prepared.scenario.again, place)
         assert again.code == 0, (point, again)

@@ -15,6 +15,7 @@ from focusedcleaner.cli import main
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.io import save_graph
+from focusedcleaner.io.folder import verify_folder
 from focusedcleaner.runs import RunFolder, opened_run, read_run, write_run
 from focusedcleaner.sanitizers import sanitizer
 from tests.hostile.child import Outcome, in_child
@@ -128,3 +129,15 @@ def test_a_second_attack_on_one_output_is_refused(tmp_path: Path) -> None:
     outcomes = at_once(tmp_path, words, (*words, "--seed", "1"), delay=0.02)
     assert sorted(outcome.code for outcome in outcomes) == [0, 2], outcomes
     assert sorted(os.listdir(tmp_path)) == ["graph.npz", "p.npz"]
+
+
+def test_a_second_ingest_to_one_folder_is_refused(tmp_path: Path) -> None:
+    save_graph(synthetic(num_nodes=60, seed=1), tmp_path / "graph.npz")
+    words = ("ingest", "graph.npz", "--out", "GRAPH")
+    outcomes = at_once(tmp_path, words, words)
+    assert sorted(outcome.code for outcome in outcomes) == [0, 2], outcomes
+    (loser,) = (outcome for outcome in outcomes if outcome.code)
+    assert loser.refused, loser
+    assert TOLD in loser.err or "GRAPH: exists already" in loser.err, loser
+    verify_folder(tmp_path / "GRAPH")
+    assert sorted(os.listdir(tmp_path)) == ["GRAPH", "graph.npz"]

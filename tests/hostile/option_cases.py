@@ -136,7 +136,7 @@ CASES = [
         "check ?",
         {
             "": "the name of the graph is empty",
-            ".": "is a folder, but not a run folder",
+            ".": "is a folder, but neither a graph folder nor a run folder",
             "absent.npz": "there is no such file",
             "absent": "there is no file and no data set 'absent'",
             "split.json": "is not a graph file by its name",

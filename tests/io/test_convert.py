@@ -74,7 +74,9 @@ def test_masks_that_are_missing_select_nobody() -> None:
 
 def test_pyg_direction_and_weight_are_warned_of() -> None:
     data = Data(edge_index=PATH[:, :3], edge_weight=torch.tensor([1.0, 1.0, 0.5]), num_nodes=3)
-    with pytest.warns(InputWarning, match="1 edge was given in one direction only .*, 1 weight was set to 1"):
+    with pytest.warns(
+        InputWarning, match="1 edge was given in one direction only .*, 1 weight other than 1 was not used"
+    ):
         assert from_pyg(data).num_edges == 2
 
 

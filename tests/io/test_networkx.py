@@ -49,7 +49,7 @@ def test_nodes_removed_after_conversion_stay_removed() -> None:
 def test_directed_weighted_parallel_networkx_graphs_are_warned_of() -> None:
     with pytest.warns(InputWarning, match="1 edge was given in one direction only"):
         from_networkx(nx.DiGraph([(0, 1)]))
-    with pytest.warns(InputWarning, match="1 repeated edge was dropped, 1 weight was set to 1"):
+    with pytest.warns(InputWarning, match="1 repeated edge was dropped, 1 weight other than 1 was not used"):
         from_networkx(nx.MultiGraph([(0, 1, {"weight": 2}), (1, 0)]))
     assert from_networkx(nx.DiGraph([(0, 1), (1, 0)])).num_edges == 1
 
@@ -135,7 +135,7 @@ def test_directions_weights_and_repetitions_are_counted(tmp_path: Path) -> None:
     with pytest.warns(InputWarning, match=r"graph\.graphml: 1 repeated edge was dropped$"):
         assert load_graph(graphml(tmp_path, body)).num_edges == 2
     twice = '<edge id="e" source="x" target="y"><data key="w">2</data></edge><edge source="x" target="x"/>'
-    with pytest.warns(InputWarning, match="1 self-loop was dropped, 1 weight was set to 1"):
+    with pytest.warns(InputWarning, match="1 self-loop was dropped, 1 weight other than 1 was not used"):
         assert load_graph(graphml(tmp_path, NODES + twice)).num_edges == 1
 
 

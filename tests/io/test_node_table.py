@@ -47,9 +47,10 @@ def test_each_kind_of_column_is_understood(tmp_path: Path) -> None:
     assert notes == [
         "missing values, filled in: age (1 node), active (1 node)",
         "categories: country (2)",
+        "booleans, read as 1 and 0: active",
         "dates, read as days: joined",
         "empty columns, left out: empty",
-        "constant columns tell nothing about a node: same",
+        "constant columns, which tell nothing about a node: same",
     ]
 
 
@@ -62,7 +63,7 @@ def test_rare_categories_are_pooled_and_free_text_is_left_out(tmp_path: Path) ->
         "categories: city (60, the 10 rarest pooled)",
         "columns whose values are nearly all different, left out: name",
         "columns of ids, left out: other_id",
-        "constant columns tell nothing about a node: kind",
+        "constant columns, which tell nothing about a node: kind",
     ]
 
 
@@ -123,6 +124,12 @@ def test_nodes_without_a_row_have_median_attributes_and_no_class(tmp_path: Path)
     columns, parts, _ = read(tmp_path, "id,age,city,label\na,1,x,p\nb,2,y,q\nc,9,x,p\n", extra=2)
     assert columns == {"age": [1, 2, 9, 2, 2], "city=x": [1, 0, 1, 0, 0], "city=y": [0, 1, 0, 0, 0]}
     assert parts["labels"].tolist() == [0, 1, 0, -1, -1]  # type: ignore[attr-defined]
+
+
+def test_a_constant_column_is_left_out_though_some_nodes_have_no_row(tmp_path: Path) -> None:
+    columns, _, notes = read(tmp_path, "id,age,kind\na,1,v1\nb,2,v1\n", extra=2)
+    assert list(columns) == ["age"]
+    assert notes == ["constant columns, which tell nothing about a node: kind"]
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_edges_are_simplified_with_one_warning(tmp_path: Path) -> None:
     assert graph.edges.tolist() == [[0, 1], [1, 2]]
     assert [str(warning.message) for warning in caught] == [
         f"{path}: 2 edges were given in one direction only and were made undirected, "
-        "1 self-loop, 1 repeated edge and 1 weight-0 edge were dropped, 1 weight was set to 1"
+        "1 self-loop, 1 repeated edge and 1 weight-0 edge were dropped, 1 weight other than 1 was not used"
     ]
 
 

@@ -17,7 +17,7 @@ def test_a_raw_matrix_is_made_simple_with_one_warning_that_counts() -> None:
     assert graph.edges.tolist() == [[0, 1], [1, 2], [1, 3]]
     assert [str(warning.message) for warning in caught] == [
         "the adjacency: 3 edges were given in one direction only and were made undirected, "
-        "1 self-loop, 1 repeated edge and 1 weight-0 edge were dropped, 1 weight was set to 1"
+        "1 self-loop, 1 repeated edge and 1 weight-0 edge were dropped, 1 weight other than 1 was not used"
     ]
 
 

@@ -101,9 +101,20 @@ def test_numbers_are_put_in_order(tmp_path: Path) -> None:
 
 
 def test_columns_are_found_by_name_and_others_passed_over(tmp_path: Path) -> None:
-    with pytest.warns(InputWarning, match=r"edges\.csv: weight from Weight; weights are kept in the output, not used"):
+    said = r"edges\.csv: weight from Weight; weights and other columns \(Id\) are kept in the output, not used"
+    with pytest.warns(InputWarning, match=said):
         graph = load_graph(edges(tmp_path, "Id,Target,Weight,Source\nx,b,2,a\ny,c,1,b\n"))
     assert graph == Graph.from_pairs(3, [[0, 1], [1, 2]], names=("a", "b", "c"))
+
+
+def test_columns_that_are_not_used_are_named_once(tmp_path: Path) -> None:
+    with pytest.warns(InputWarning) as caught:
+        load_graph(edges(tmp_path, "src,dst,date,channel,remark\na,b,2020-01-01,web,x\nb,c,2020-01-02,app,y\n"))
+    assert [str(warning.message).partition(": ")[2] for warning in caught] == [
+        "time from date; times and other columns (channel, remark) are kept in the output, not used to find edges",
+    ]
+    with pytest.warns(InputWarning, match=r": columns \(3\) are kept in the output, not used to find edges"):
+        load_graph(edges(tmp_path, "a,b,x\nb,c,y\n"))
 
 
 def test_edges_are_simplified_with_one_warning(tmp_path: Path) -> None:
@@ -111,7 +122,8 @@ def test_edges_are_simplified_with_one_warning(tmp_path: Path) -> None:
         load_graph(edges(tmp_path, "a,b,1\nb,a,1\na,a,1\nb,c,0.5\nb,c,0.5\na,c,0\n"))
     assert [str(warning.message).partition(": ")[2] for warning in caught] == [
         "weight from column 3; weights are kept in the output, not used to find edges",
-        "1 edge was given in both directions, 1 self-loop, 1 repeated edge and 1 weight-0 edge were dropped",
+        "1 edge was given in both directions (directions are not used), "
+        "1 self-loop, 1 repeated edge and 1 weight-0 edge were dropped",
     ]
 
 

@@ -10,7 +10,7 @@ from focusedcleaner.datasets import synthetic
 from focusedcleaner.detectors import DETECTORS
 from focusedcleaner.graph import Graph
 from focusedcleaner.registry import SANITIZERS
-from focusedcleaner.report.method_descriptions import POSITIONS, TRACE_TITLES, VICTIMS, describe_method
+from focusedcleaner.report.method_descriptions import POSITIONS, SEARCH, TRACE_TITLES, VICTIMS, describe_method
 from focusedcleaner.sanitizers import sanitizer
 from tests.report.helpers import summarized
 
@@ -76,7 +76,7 @@ def poisoned() -> Graph:
 def test_every_column_of_a_trace_has_a_title(name: str, poisoned: Graph) -> None:
     done = sanitizer(name, **QUICK.get(name, {})).sanitize(poisoned, 2)
     assert done.trace
-    measured = {column for column, values in done.trace.items() if np.isfinite(values).any()} - set(POSITIONS)
+    measured = {column for column, values in done.trace.items() if np.isfinite(values).any()} - {*POSITIONS, SEARCH}
     assert measured <= set(TRACE_TITLES)
     shown = {column["name"]: column["title"] for column in summarized(done)["trace"]["columns"]}
     without_victims = {"victims"} if name == "focused-none" else set()

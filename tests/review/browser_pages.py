@@ -93,6 +93,11 @@ def at(page: Page, edge: int) -> None:
     expect(page.locator("#edge-name")).to_contain_text(re.compile(rf"^\s*Edge {edge}\b"))
 
 
+def delivered(page: Page) -> None:
+    """Wait until the server has confirmed every verdict: the page shows the next edge before that."""
+    page.wait_for_function("() => !document.body.classList.contains('waiting') && !outbox.length && !delivery")
+
+
 def press(page: Page, key: str, told: str) -> None:
     page.keyboard.press(key)
     expect(page.locator("#status")).to_contain_text(told)

@@ -7,20 +7,23 @@ import os
 import queue
 import re
 import signal
+import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from typer.testing import CliRunner
 
 from focusedcleaner.cli.app import app as commands
 from focusedcleaner.io import load_graph
 from focusedcleaner.review.browser import open_privately
 from focusedcleaner.review.page import Review
+from focusedcleaner.review.store import Store
 from focusedcleaner.runs import Run
-from tests.review.browser_pages import PATIENCE, at, looking, press, served, started
+from tests.review.browser_pages import PATIENCE, at, delivered, looking, press, served, started
 from tests.review.sample_runs import a_review, a_run, a_store, hostile_graph, named_graph
 
 pytestmark = pytest.mark.browser
@@ -84,7 +87,7 @@ def press_fast(page: Page, keys: str, seconds: float) -> list[tuple[str, int, bo
     for number, key in enumerate(keys):
         page.wait_for_timeout(max(0.0, 1000 * (start + number * seconds - time.monotonic())))
         page.keyboard.press(key)
-    page.wait_for_function("() => !document.body.classList.contains('waiting') && !outbox.length && !delivery")
+    delivered(page)
     return [(key, edge, waited) for key, edge, waited in page.evaluate("window.pressed")]
 
 
@@ -116,6 +119,33 @@ def test_keys_faster_than_the_server_judge_only_what_is_shown(page: Page, review
     assert review.store.last_event() == len(taken)
     if pressed[-1][2]:  # it is said until the next verdict
         expect(page.locator("#status")).to_contain_text("Keys ignored, since the next edge was not shown yet: ")
+
+
+def test_a_late_answer_does_not_bring_back_an_edge_that_was_judged(page: Page, review: Review) -> None:
+    held: list[Route] = []
+    page.wait_for_function("() => ahead.size >= 3")
+    page.route(re.compile("after="), lambda route: held.append(route))
+    page.keyboard.press("p")
+    at(page, 2)
+    until(page, lambda: len(held) == 1)  # the page asks for edge 2 again, with the verdict on edge 1
+    page.evaluate("() => { forgetAhead(); document.getElementById('genuine').click(); }")
+    until(page, lambda: len(held) == 2)  # it waits for edge 3
+    with page.expect_response(held[0].request.url):
+        held[0].continue_()
+    held[1].continue_()
+    at(page, 3)
+    page.unroute_all()
+    press(page, "u", "Edge 3: unsure")
+    assert [review.store.decision(edge, "ann").verdict for edge in (1, 2, 3)] == ["planted", "genuine", "unsure"]
+    assert review.store.last_event() == 3
+
+
+def until(page: Page, happens: Callable[[], bool]) -> None:
+    """Wait, and let the page go on meanwhile."""
+    end = time.monotonic() + PATIENCE / 1000
+    while not happens() and time.monotonic() < end:
+        page.wait_for_timeout(20)
+    assert happens()
 
 
 @pytest.mark.usefixtures("slow")
@@ -168,6 +198,7 @@ def test_two_tabs_judge_what_each_shows(browser: Browser, home: str, review: Rev
                 page.keyboard.press(key)
         for page, first in ((one, 1), (other, 20)):
             at(page, first + 6)
+            delivered(page)
     assert review.store.counts() == {"planted": 6, "genuine": 6, "unsure": 0, "conflict": 0, "open": 28}
     judged = review.store.judged()
     assert (judged["planted"].tolist(), judged["genuine"].tolist()) == ([*range(1, 7)], [*range(20, 26)])
@@ -185,6 +216,7 @@ def test_notes_search_and_filters(page: Page, review: Review) -> None:
     page.locator("#note").fill("kept with the verdict")
     page.locator("#genuine").click()
     at(page, 3)
+    delivered(page)
     assert [(one.verdict, one.note) for one in review.store.decisions(2)] == [("genuine", "kept with the verdict")]
     page.keyboard.press("/")
     expect(page.locator("#text")).to_be_focused()
@@ -203,13 +235,62 @@ def test_notes_search_and_filters(page: Page, review: Review) -> None:
     expect(page.locator("#text")).to_have_value(re.compile('^"node .*"$'))
 
 
+def saved(review: Review, events: int) -> None:
+    """Wait until the store has so many events."""
+    until = time.monotonic() + PATIENCE / 1000
+    while review.store.last_event() < events and time.monotonic() < until:
+        time.sleep(0.05)
+    assert review.store.last_event() == events
+
+
 def test_a_note_is_kept_when_the_page_is_left(page: Page, review: Review) -> None:
     page.locator("#note").fill("in a hurry")
     page.goto("about:blank")
-    until = time.monotonic() + PATIENCE / 1000
-    while not review.store.last_event() and time.monotonic() < until:
-        time.sleep(0.05)
+    saved(review, 1)
     assert review.store.decisions(1)[0].note == "in a hurry"
+
+
+@pytest.fixture
+def held_back(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """A server that saves no verdict until the event is set."""
+    decide, released = Store.decide, threading.Event()
+
+    def later(*words: Any, **more: Any) -> None:
+        released.wait(PATIENCE / 1000)
+        decide(*words, **more)
+
+    monkeypatch.setattr(Store, "decide", later)
+    yield released
+    released.set()
+
+
+def test_verdicts_are_kept_when_the_page_is_closed(page: Page, review: Review, held_back: threading.Event) -> None:
+    page.wait_for_function("() => ahead.size >= 3")
+    for key in "pgu":
+        page.keyboard.press(key)
+    at(page, 4)
+    page.locator("#note").fill("to be continued")
+    assert page.evaluate("outbox.length") == 3
+    page.close()  # without a question, as a phone does
+    held_back.set()
+    saved(review, 4)
+    assert [review.store.decision(edge, "ann").verdict for edge in range(1, 5)] == [
+        *("planted", "genuine", "unsure", "open")
+    ]
+    assert review.store.decision(4, "ann").note == "to be continued"
+
+
+def test_an_export_has_the_verdicts_on_their_way(page: Page, tmp_path: Path, held_back: threading.Event) -> None:
+    page.wait_for_function("() => ahead.size >= 3")
+    for key in "pg":
+        page.keyboard.press(key)
+    at(page, 3)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").click()
+        held_back.set()
+    download.value.save_as(tmp_path / "review.csv")
+    with open(tmp_path / "review.csv", newline="") as file:
+        assert [row["verdict"] for row in csv.DictReader(file)][:3] == ["planted", "genuine", "open"]
 
 
 @pytest.mark.parametrize("height", [700, 900])

@@ -74,6 +74,8 @@ def test_a_threshold_removes_every_edge_at_or_below_it(kind: type[Jaccard], grap
 def test_similarity_filters_need_attributes(name: str, graph: Graph) -> None:
     with pytest.raises(InputError, match=f"the graph has no attributes, and {name} compares nothing else: use .*cld"):
         sanitizer(name).sanitize(replace(graph, attributes=None), 10)
+    with pytest.raises(InputError, match=r"compares nothing else: use the default method or svd$"):
+        sanitizer(name).sanitize(replace(graph.unlabelled(), attributes=None), 10)
 
 
 def test_the_cosine_is_the_common_attribute_similarity(graph: Graph) -> None:

@@ -7,7 +7,6 @@ import pytest
 from focusedcleaner.errors import InputError
 from focusedcleaner.registry import SANITIZERS
 from focusedcleaner.sanitizers import check_offers, sanitizer
-from focusedcleaner.sanitizers.ranking import RankingOnly
 
 
 def test_every_method_is_taken_or_refused_by_what_it_declares() -> None:
@@ -20,14 +19,6 @@ def test_every_method_is_taken_or_refused_by_what_it_declares() -> None:
             else:
                 with pytest.raises(InputError, match="self-attack"):
                     check_offers(method, **{asked: True})
-
-
-def test_a_ranking_gives_what_its_method_gives() -> None:
-    check_offers(RankingOnly(sanitizer("agreement"), "why"), scores=True)
-    with pytest.raises(InputError, match="cld scores only"):
-        check_offers(RankingOnly(sanitizer("cld"), "why"), scores=True)
-    with pytest.raises(InputError, match="cld gives no probabilities"):
-        check_offers(RankingOnly(sanitizer("cld"), "why"), soft=True)
 
 
 def test_soft_weights_and_a_budget_contradict_each_other() -> None:

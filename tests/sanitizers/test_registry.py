@@ -18,11 +18,11 @@ from tests.conftest import Command
 PAGE = Path(__file__).parents[2] / "docs" / "sanitizers.md"
 
 
-def test_the_default_method_depends_on_the_number_of_edges_alone(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_method_needs_neither_attributes_nor_labels(graph: Graph) -> None:
     bare = replace(graph, attributes=None, attribute_names=None)
-    assert default_method(graph) == default_method(bare) == "self-attack"
-    monkeypatch.setattr("focusedcleaner.sanitizers.MOST_EDGES", graph.num_edges - 1)
-    assert default_method(graph) == default_method(bare) == "cld"
+    assert default_method(graph) == default_method(bare) == default_method(graph.unlabelled()) == "self-attack"
+    users_and_items = Graph(14, [[user, item] for user in range(7) for item in range(7, 14)])
+    assert default_method(users_and_items) == "dense-blocks"
 
 
 def test_the_documented_sanitizer_works(

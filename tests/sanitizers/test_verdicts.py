@@ -10,7 +10,7 @@ import pytest
 import focusedcleaner as fc
 from focusedcleaner.errors import InputWarning
 from focusedcleaner.graph import Graph
-from focusedcleaner.sanitizers import Interrupted, Jaccard, sanitizer_for
+from focusedcleaner.sanitizers import Interrupted, Jaccard
 from focusedcleaner.verdict import Status, Verdict
 from tests.sanitizers.helpers import FOUND, Chooser, Judge
 
@@ -94,41 +94,3 @@ def test_progress_tells_the_stage(graph: Graph) -> None:
     seen: list[tuple[int, int, str]] = []
     Judge().sanitize(graph, progress=lambda done, total, stage="": seen.append((done, total, stage)))
     assert seen[-1] == (2, 2, "round 2 of 2: random, PGD")
-
-
-# The default beyond the size that it can judge -----------------------------------------------------------------------
-
-
-@pytest.fixture
-def large(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> Graph:
-    """A graph that counts as too large for self-attack."""
-    monkeypatch.setattr("focusedcleaner.sanitizers.MOST_EDGES", 100)
-    return graph
-
-
-def test_a_large_graph_is_only_ranked(large: Graph) -> None:
-    with pytest.warns(fc.InputWarning, match="Uncertain: a ranking only"):
-        ranked, by_name = fc.sanitize(large), fc.sanitize(large, "cld")
-    assert (ranked.method, ranked.auto, ranked.budget, len(ranked.removed)) == ("cld", True, 0, 0)
-    assert ranked.verdict.status == "uncertain"
-    assert ranked.verdict.reason.startswith("more than 100 edges: self-attack would take too long, and cld ranks edges")
-    assert ranked.suspects.tolist() == by_name.removed.tolist()
-    assert set(ranked.suspect_evidence) == set(by_name.evidence)
-    assert ranked.settings == by_name.settings
-    assert "removed" not in ranked.trace
-    assert len(ranked.trace["round"]) == len(by_name.trace["round"])
-    assert by_name.verdict.caveat == f"30 edges were {NO_FINDING}"
-
-
-def test_a_budget_removes_edges_of_a_large_graph(large: Graph) -> None:
-    given = fc.sanitize(large, budget=12)
-    assert given.removed.tolist() == fc.sanitize(large, "cld", 12).removed.tolist()
-    assert (given.auto, given.verdict.caveat) == (False, f"12 edges were {NO_FINDING}")
-    assert given.verdict.reason == "the method cld ranks edges; it can't tell whether any was planted"
-
-
-def test_a_ranking_without_a_candidate_says_why(large: Graph) -> None:
-    with pytest.warns(InputWarning, match="cld removed no edge: its detector, classdiv, finds no victim") as raised:
-        found = sanitizer_for(large, "auto", {"tau": 1.0}).sanitize(large)
-    assert len(found.suspects) == 0
-    assert found.warnings == (str(raised[0].message),)

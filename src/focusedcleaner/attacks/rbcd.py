@@ -5,23 +5,23 @@ from __future__ import annotations
 import math
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, dropout
+from torch import Tensor
 
 from focusedcleaner.attacks.base import Attack, Progress, without_isolation
-from focusedcleaner.engine import Attributes
+from focusedcleaner.attacks.rbcd_victim import BlockVictim, Victim
 from focusedcleaner.errors import InputError
 from focusedcleaner.formatting import count
 from focusedcleaner.graph import Graph, IntArray
 from focusedcleaner.settings import bounded
 
-EPOCHS, RATE, DECAY, DROPPED = 200, 0.01, 5e-4, 0.5
-"""Training of the victim."""
+MERGED = 600_000
+"""Edges up to which a block of pairs is merged with them, as PyG does; beyond, the pairs are a graph of their own."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class BlockAttack(Attack):
     hidden: int = bounded(16, "[1, 10000]")
 
     @abstractmethod
-    def attacker(self, victim: nn.Module, block_size: int) -> Any:
-        """Return PyG's attack on a trained model."""
+    def steps(self) -> tuple[str, dict[str, int]]:
+        """Return the name of PyG's class and its settings."""
 
     def flip(self, graph: Graph, budget: int, *, seed: int, progress: Progress) -> IntArray:
         assert graph.split is not None
@@ -57,13 +57,24 @@ class BlockAttack(Attack):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             edges = torch.from_numpy(np.concatenate([graph.edges, graph.edges[:, ::-1]]).T.copy())
-            victim = _Victim(graph, self.hidden)
-            labels = _train(victim, graph, edges)
+            large = graph.num_edges > MERGED
+            victim = (BlockVictim if large else Victim)(graph, self.hidden)
+            progress(0, budget, "training the attacked GCN")
+            labels = victim.fit(graph, edges)
             unused = torch.zeros(graph.num_nodes, 1)  # the victim holds the attributes itself
-            _, flips = self.attacker(victim, block).attack(unused, edges, labels, budget, torch.from_numpy(others))
+            attack = self._attack(victim, block, large=large)
+            attack.report = lambda step: progress(budget * step // self.epochs, budget)
+            _, flips = attack.attack(unused, edges, labels, budget, torch.from_numpy(others))
         progress(budget, budget)
         ordered = np.unique(np.sort(flips.numpy().T.astype(np.int64), axis=1), axis=0)
         return without_isolation(graph, ordered[ordered[:, 0] != ordered[:, 1]][:budget])
+
+    def _attack(self, victim: Victim, block_size: int, *, large: bool) -> Any:
+        """PyG's attack, which reports its steps; on a large graph, with the block unmerged."""
+        name, settings = self.steps()
+        kind = getattr(_implementation(), name)
+        added = (_Unmerged, _Reporting) if large else (_Reporting,)
+        return type(name, (*added, kind), {})(victim, block_size, **settings, log=False)
 
 
 @dataclass(frozen=True)
@@ -86,9 +97,9 @@ class PRBCD(BlockAttack):
 
     name = "prbcd"
 
-    def attacker(self, victim: nn.Module, block_size: int) -> Any:
-        steps = {"epochs": self.epochs, "epochs_resampling": max(1, math.floor(0.8 * self.epochs))}  # as the authors do
-        return _implementation().PRBCDAttack(victim, block_size, **steps, log=False)
+    def steps(self) -> tuple[str, dict[str, int]]:
+        resampling = max(1, math.floor(0.8 * self.epochs))  # as the authors do
+        return "PRBCDAttack", {"epochs": self.epochs, "epochs_resampling": resampling}
 
 
 @dataclass(frozen=True)
@@ -111,8 +122,8 @@ class GRBCD(BlockAttack):
 
     name = "grbcd"
 
-    def attacker(self, victim: nn.Module, block_size: int) -> Any:
-        return _implementation().GRBCDAttack(victim, block_size, epochs=self.epochs, log=False)
+    def steps(self) -> tuple[str, dict[str, int]]:
+        return "GRBCDAttack", {"epochs": self.epochs}
 
 
 def _implementation() -> Any:
@@ -123,40 +134,33 @@ def _implementation() -> Any:
     return rbcd_attack
 
 
-class _Victim(nn.Module):
-    """A two-layer GCN with edge weights, which holds the attributes as a sparse matrix."""
+class _Reporting:
+    """Added to PyG's classes: says at every step which it is."""
 
-    def __init__(self, graph: Graph, hidden: int) -> None:
-        super().__init__()
-        self.attributes = Attributes(graph, dtype=torch.float32)
-        self.num_nodes = graph.num_nodes
-        self.first = nn.Parameter(nn.init.xavier_uniform_(torch.empty(self.attributes.num_columns, hidden)))
-        self.second = nn.Linear(hidden, graph.num_classes)
+    report: Callable[[int], None]
+    _step = 0
 
-    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        from torch_geometric.nn.conv.gcn_conv import gcn_norm  # takes seconds to import
-
-        ends, weights = gcn_norm(edge_index, edge_weight, self.num_nodes, dtype=torch.float32)
-        hidden = torch.relu(self._propagate(self.attributes.times(self.first), ends, weights))
-        hidden = dropout(hidden, DROPPED, self.training)
-        return self._propagate(self.second(hidden), ends, weights)
-
-    def _propagate(self, values: Tensor, ends: Tensor, weights: Tensor) -> Tensor:
-        return torch.zeros_like(values).index_add(0, ends[1], weights.unsqueeze(1) * values[ends[0]])
+    def _forward_and_gradient(self, *args: Any, **kwargs: Any) -> Any:
+        self.report(self._step)
+        self._step += 1
+        return super()._forward_and_gradient(*args, **kwargs)  # type: ignore[misc]
 
 
-def _train(victim: _Victim, graph: Graph, edges: Tensor) -> Tensor:
-    """Train the victim, and return the classes to attack: labels of training nodes, predictions for the others."""
-    assert graph.split is not None
-    assert graph.labels is not None
-    train, labels = torch.from_numpy(graph.split.train.copy()), torch.from_numpy(graph.labels.copy())
-    optimizer = torch.optim.Adam(victim.parameters(), lr=RATE, weight_decay=DECAY)
-    unused = torch.zeros(graph.num_nodes, 1)
-    for _ in range(EPOCHS):
-        optimizer.zero_grad()
-        cross_entropy(victim(unused, edges)[train], labels[train]).backward()
-        optimizer.step()
-    victim.eval().requires_grad_(False)
-    predicted: Tensor = victim(unused, edges).argmax(1)
-    predicted[train] = labels[train]
-    return predicted
+class _Unmerged:
+    """Added to PyG's classes on large graphs: a `BlockVictim` takes the pairs of a block as they are."""
+
+    model: BlockVictim
+    edge_index: Tensor
+    num_nodes: int
+
+    def _get_modified_adj(self, edges: Tensor, ones: Tensor, pairs: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+        return pairs, weights
+
+    def _update(self, *args: Any, **kwargs: Any) -> Any:
+        """Take the step; GRBCD replaces the edges, which PyG sorts by their ends."""
+        before = self.edge_index
+        scalars = super()._update(*args, **kwargs)  # type: ignore[misc]
+        if self.edge_index is not before:
+            edges = self.edge_index[:, self.edge_index[0] < self.edge_index[1]]
+            self.model.flip(Graph(self.num_nodes, edges.T.numpy()))
+        return scalars

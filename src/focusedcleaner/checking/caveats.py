@@ -58,7 +58,7 @@ def warnings(
 
     Args:
         graph: the graph as it was read.
-        drawn: the same graph with the split that would be used.
+        drawn: the same graph with the split and the labels that would be used.
         homophily: the share of edges within a class, if it is known.
         facts: about the attributes, if there are any.
         forecast: of the method that would be used, if there is one.
@@ -79,7 +79,7 @@ def warnings(
             "different classes and attributes hardly tell which: a clean graph like this one was called uncertain, "
             "with a fifth of its edges under suspicion"
         )
-    if facts is None and not len(graph.known_labels):
+    if facts is None and not len(drawn.known_labels):
         found.append("without labels and attributes, edges alone can't show that none was planted: give a node table")
     elif facts is None:
         found.append(

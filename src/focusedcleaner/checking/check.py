@@ -31,10 +31,10 @@ from focusedcleaner.checking.size import Size, size_of
 from focusedcleaner.errors import InputError, InputWarning, recorded_warnings
 from focusedcleaner.formatting import readable
 from focusedcleaner.graph import PARTS, Graph, Split
-from focusedcleaner.io.convert import as_graph
+from focusedcleaner.io.convert import as_graph, one_edge_type
 from focusedcleaner.sanitizers import AUTO, SANITIZERS, Sanitizer, sanitizer, sanitizer_for
 from focusedcleaner.sanitizers.checks import check_sanitizable, unsuitable
-from focusedcleaner.sanitizers.ranking import RankingOnly
+from focusedcleaner.sanitizers.usable_labels import usable_labels
 
 DEFAULT = "self-attack"
 COMPARED = ("agreement", "cld")
@@ -126,13 +126,15 @@ class Check:
         return f"Check({', '.join(parts)})"
 
 
-def check(data: Any) -> Check:
+def check(data: Any, *, split: int | None = None, edge_type: Sequence[str] | None = None) -> Check:
     """Say what a graph is, which method `sanitize` would use, how long that takes, and what it can't promise.
 
     It takes seconds for a million edges.
 
     Args:
         data: whatever `sanitize` takes. What is changed while it is read is told in ``read``, not as a warning.
+        split: of PyG masks with several columns, the one to use.
+        edge_type: of a `HeteroData`, the edge type to look at, such as ``("user", "rates", "item")``.
 
     >>> from focusedcleaner.datasets import synthetic
     >>> found = check(synthetic(200))
@@ -147,7 +149,7 @@ def check(data: Any) -> Check:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)
         with recorded_warnings() as notes:
-            graph = as_graph(data)
+            graph = as_graph(one_edge_type(data, edge_type), split=split)
     return check_graph(graph, read=notes)
 
 
@@ -166,8 +168,11 @@ def check_graph(graph: Graph, *, method: Sanitizer | None = None, read: Sequence
     chosen, obstacle = _chosen(drawn, method)
     name = None if chosen is None else chosen.name
     cost = None if chosen is None else forecast(chosen, size, all_labels=known == "all" and graph.split is None)
-    ranks = chosen is not None and (isinstance(chosen, RankingOnly) or not chosen.chooses_budget)
+    ranks = chosen is not None and not chosen.chooses_budget
     unfit = unsuitable(drawn) if name == DEFAULT else ""
+    used, label_notes = usable_labels(drawn.as_seen_by_defender()) if name == DEFAULT else (drawn, [])
+    left_out = known != "none" and not len(used.known_labels)
+    used_coverage: Coverage = "none" if left_out else known
     counts = edge_counts(graph)
     return Check(
         nodes=graph.num_nodes,
@@ -188,7 +193,7 @@ def check_graph(graph: Graph, *, method: Sanitizer | None = None, read: Sequence
         coverage=known,
         class_labels=class_labels(graph),
         split=_sizes(graph.split),
-        drawn_split=None if drawn is graph else _sizes(drawn.split),
+        drawn_split=None if drawn is graph else _sizes(used.split),
         homophily=homophily,
         chance_homophily=chance_homophily(counts),
         compatibility=_matrix(counts),
@@ -196,14 +201,20 @@ def check_graph(graph: Graph, *, method: Sanitizer | None = None, read: Sequence
         method=name,
         method_reason=obstacle
         if chosen is None
-        else _reason(chosen, known, by_hand=method is not None, split=graph.split is not None),
+        else _reason(chosen, known, by_hand=method is not None, split=graph.split is not None, left_out=left_out),
         suitable=chosen is not None and not unfit,
         chooses_budget=chosen is not None and not ranks,
         forecast=cost,
         other_forecasts=() if chosen is None else _other_forecasts(chosen, known, size),
-        assumptions=caveats.assumptions(graph, known, ranks=ranks),
-        warnings=(*_obstacles(obstacle, unfit), *caveats.warnings(graph, drawn, homophily, facts, cost, name)),
-        limits=caveats.limits(name, known, ranks=ranks, bipartite=joined.bipartite, split=graph.split is not None),
+        assumptions=caveats.assumptions(graph, used_coverage, ranks=ranks),
+        warnings=(
+            *_obstacles(obstacle, unfit),
+            *(label_notes if left_out else ()),
+            *caveats.warnings(graph, used if left_out else drawn, homophily, facts, cost, name),
+        ),
+        limits=caveats.limits(
+            name, used_coverage, ranks=ranks, bipartite=joined.bipartite, split=graph.split is not None
+        ),
     )
 
 
@@ -217,20 +228,20 @@ def _chosen(drawn: Graph, method: Sanitizer | None) -> tuple[Sanitizer | None, s
     return chosen, ""
 
 
-def _reason(chosen: Sanitizer, known: Coverage, *, by_hand: bool, split: bool) -> str:
-    """Say why this method was chosen."""
+def _reason(chosen: Sanitizer, known: Coverage, *, by_hand: bool, split: bool, left_out: bool) -> str:
+    """Say why this method was chosen; ``left_out``: it does not use the labels that are known."""
     if by_hand:
         return "as asked"
-    if isinstance(chosen, RankingOnly):
-        return chosen.reason
     if chosen.name == "dense-blocks":
         return "the graph is bipartite; it looks for groups of accounts that share too many items, and needs no labels"
     if chosen.name != DEFAULT:
         return SANITIZERS[chosen.name].summary
-    learns = "the default for a graph of this size; it plants edges itself and learns to recognize them"
+    learns = "the default; it plants edges itself and learns to recognize them"
+    if left_out or known == "none":
+        labels = "too few labels are known" if left_out else "no label is known"
+        return f"{learns}; {labels}, so clusters that it finds stand in for classes"
     stand_ins = {
         "all": "" if split else "; all labels are used, and clusters beside them",
-        "none": "; no label is known, so clusters that it finds stand in for classes",
         "one class": "; one class is marked, and unmarked nodes count as unknown, not as another class",
     }
     return learns + stand_ins.get(known, "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
@@ -114,12 +114,18 @@ def _classes(number: int) -> str:
 
 
 def _split(check: Check) -> str:
-    sizes, drawn = check.split, ""
-    if sizes is None:
-        sizes, drawn = check.drawn_split, "none given; one would be drawn: "
-    if sizes is None:
-        return "none given"
-    return f"{drawn}{sizes['train']:,} train, {sizes['val']:,} validate, {sizes['test']:,} test"
+    if check.split is not None:
+        return f"{_used(check.split)}, {check.split['test']:,} test"
+    return "none given" if check.drawn_split is None else f"none given; one would be drawn: {_drawn(check.drawn_split)}"
+
+
+def _used(split: Mapping[str, int]) -> str:
+    return f"{split['train']:,} train, {split['val']:,} validate"
+
+
+def _drawn(split: Mapping[str, int]) -> str:
+    """A drawn split hides no label: what is neither for training nor for validation has none."""
+    return _used(split) + (f", {split['test']:,} without a label" if split["test"] else "")
 
 
 def _class_rows(check: Check) -> list[tuple[str, str]]:
@@ -235,9 +241,7 @@ def short_form(check: Check) -> tuple[tuple[str, str], ...]:
     attributes = "none" if facts is None else f"{count(facts.columns, 'column')}; {_telling(check)}"
     lines = [("graph", f"{count(check.nodes, 'node')}, {count(check.edges, 'edge')}{kind}"), ("labels", labels)]
     if check.drawn_split is not None:
-        train, val, test = check.drawn_split.values()
-        unseen = f", {test:,} without a label" if test else ""
-        lines[-1] = ("labels", f"{labels}; split drawn: {train:,} train, {val:,} validate{unseen}")
+        lines[-1] = ("labels", f"{labels}; split drawn: {_drawn(check.drawn_split)}")
     lines.append(("attributes", attributes))
     if check.method is not None:
         lines.append(("method", f"{check.method}, {check.method_reason}"))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from focusedcleaner.classifiers.base import NetworkClassifier, TwoLayers
+from focusedcleaner.classifiers.base import SINGLE, NetworkClassifier, TwoLayers
 from focusedcleaner.engine.operators import Operator
+from focusedcleaner.graph import Graph
 from focusedcleaner.settings import bounded
 
 _TINY = 1e-12
@@ -45,6 +46,9 @@ class Air(NetworkClassifier):
     hidden: int = bounded(64, "[1, 10000]")
     smoothness: float = bounded(0.5, "(0, 1]")
     steps: int = bounded(10, "[0, 10000]")
+
+    def bytes_held(self, graph: Graph) -> float:
+        return 6.0 * SINGLE * self.steps * graph.num_nodes * graph.num_classes  # what each step keeps for its gradient
 
 
 def adaptive(start: Tensor, propagate: Operator, smoothness: float, steps: int) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,6 +23,11 @@ from focusedcleaner.io.convert import as_graph
 from focusedcleaner.node_order import NodeOrder
 from focusedcleaner.settings import Configurable, bounded
 
+ALL_PAIRS = 30_000
+"""Nodes up to which a classifier can compare all pairs of them."""
+SINGLE = 4
+"""Bytes of a number in single precision."""
+
 
 class Classifier(Configurable, ABC):
     """Learns the classes of nodes from the training nodes of a graph.
@@ -36,8 +42,13 @@ class Classifier(Configurable, ABC):
         graph = as_graph(graph)
         if graph.labels is None or graph.split is None or not len(graph.split.train):
             raise InputError("a classifier needs a graph with labels and training nodes")
+        self.check_size(graph)
         self._train(graph.without_test_labels(), seed)
         return self
+
+    def check_size(self, graph: Graph) -> None:
+        """Refuse a graph that is too large for this classifier; by default none is."""
+        del graph
 
     @abstractmethod
     def _train(self, graph: Graph, seed: int) -> None:
@@ -83,6 +94,22 @@ class NetworkClassifier(Classifier):
     """The order of the fitted graph's nodes in which the network was trained."""
 
     network: ClassVar[type[Network]]
+    compares_pairs: ClassVar[bool] = False
+    """Whether the work grows with the square of the number of nodes."""
+
+    def bytes_held(self, graph: Graph) -> float:
+        """Bytes that a training holds at a time, about, beside the graph; 0 where they are few for any graph."""
+        del graph
+        return 0.0
+
+    def check_size(self, graph: Graph) -> None:
+        if self.compares_pairs and graph.num_nodes > ALL_PAIRS:
+            limit = f"compares all pairs of nodes and takes at most {ALL_PAIRS:,} nodes"
+            raise InputError(f"{self.name} {limit}, not {graph.num_nodes:,}: use gcn or sgc")
+        needed, there = self.bytes_held(graph) / 1e9, machine_memory() / 1e9
+        if needed > there:
+            need = f"about {needed:,.0f} GB of memory for this graph, and this machine has {there:,.0f}"
+            raise InputError(f"{self.name} needs {need}: use gcn or sgc")
 
     def settings(self) -> dict[str, Any]:
         values = super().settings()
@@ -94,8 +121,17 @@ class NetworkClassifier(Classifier):
             torch.manual_seed(seed)
             ordered = graph.in_canonical_order()
             network = type(self).network(self, ordered)
-            _fit(self, network, ordered)
+            self._fit(network, ordered, seed)
         self._network, self._order = network, graph.canonical_order
+
+    def _fit(self, network: Network, graph: Graph, seed: int) -> None:
+        """Train a network, and leave it in its best validated state."""
+        fit_full_batch(self, network, graph)
+
+    def _scores(self, network: Network, graph: Graph) -> Tensor:
+        """Return the logits of a trained network, N × C."""
+        scores: Tensor = network.eval()(*network.inputs(graph))
+        return scores
 
     def scores(self, graph: Any) -> Tensor:
         """Return the logits of every node, N × C. A graph of as many nodes as the fitted one has the same nodes."""
@@ -104,9 +140,10 @@ class NetworkClassifier(Classifier):
         graph, nodes = as_graph(graph), self._order.nodes
         if graph.num_nodes != len(nodes):
             nodes = np.arange(graph.num_nodes)
+        in_order = np.array_equal(nodes, np.arange(len(nodes)))
         with one_thread(), torch.no_grad():
-            scores: Tensor = self._network.eval()(*self._network.inputs(graph.subgraph(nodes)))
-            return scores[torch.from_numpy(np.argsort(nodes))]
+            scores = self._scores(self._network, graph if in_order else graph.subgraph(nodes))
+            return scores if in_order else scores[torch.from_numpy(np.argsort(nodes))]
 
     def predict(self, graph: Any) -> IntArray:
         return self.scores(graph).argmax(dim=1).numpy()
@@ -123,10 +160,14 @@ class Network(nn.Module):
 
     def inputs(self, graph: Graph) -> tuple[Operator, Any]:
         """Return X (N × F) and the operators of a graph."""
-        x = attributes(graph)
-        if x.shape[1] != self.columns:
-            raise InputError(f"the model knows {self.columns} attributes, but the graph has {x.shape[1]}")
-        return x, self.operators(graph)
+        self.check_columns(graph)
+        return attributes(graph), self.operators(graph)
+
+    def check_columns(self, graph: Graph) -> None:
+        """Refuse a graph with another number of attributes than the model knows."""
+        columns = graph.num_nodes if graph.features is None else int(graph.features.shape[1])
+        if columns != self.columns:
+            raise InputError(f"the model knows {self.columns} attributes, but the graph has {columns}")
 
     def operators(self, graph: Graph) -> Any:
         """Return what `forward` needs of the edges, independent of the weights: Â, unless a model needs more."""
@@ -193,20 +234,55 @@ class TwoLayers(Network):
         return TwoLayers.forward(self, x, lambda values: values)
 
 
-def _fit(model: NetworkClassifier, network: Network, graph: Graph) -> None:
-    """Train a network, and leave it in its best validated state."""
+def machine_memory() -> int:
+    """The bytes of memory of this machine; 16 GB where the system doesn't tell."""
+    if not hasattr(os, "sysconf"):
+        return 16 * 10**9
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+class BestState:
+    """The state of a network with the best validation so far, and the epochs since then."""
+
+    def __init__(self, network: Network, patience: int) -> None:
+        self.network, self.patience = network, patience
+        self._best, self._waited = (-1.0, -math.inf), 0
+        self._state: dict[str, Any] | None = None
+
+    def is_settled(self, scores: Tensor, labels: Tensor, epochs: int = 1) -> bool:
+        """See the logits of n validation nodes after some more epochs; whether the patience is at its end."""
+        accuracy = (scores.argmax(dim=1) == labels).double().mean()
+        validation = float(accuracy), -float(cross_entropy(scores, labels))
+        self._waited += epochs
+        if validation > self._best:
+            self._best, self._state, self._waited = validation, copy.deepcopy(self.network.state_dict()), 0
+        return self._waited >= self.patience
+
+    def restore(self) -> None:
+        """Return to the best state; without any validation, the last one stays."""
+        if self._state is not None:
+            self.network.load_state_dict(self._state)
+
+
+def known_nodes(graph: Graph) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the training and the validation nodes with a known label, and the labels of all nodes."""
     assert graph.labels is not None
     assert graph.split is not None
-    inputs, labels = network.inputs(graph), torch.tensor(graph.labels)
     train, val = (torch.tensor(part[graph.labels[part] != UNKNOWN]) for part in (graph.split.train, graph.split.val))
     if not len(train):
         raise InputError("no training node has a known label")
+    return train, val, torch.tensor(graph.labels)
+
+
+def fit_full_batch(model: NetworkClassifier, network: Network, graph: Graph) -> None:
+    """Train a network on all training nodes at each epoch, and leave it in its best validated state."""
+    inputs, (train, val, labels) = network.inputs(graph), known_nodes(graph)
 
     def loss(scores: Tensor) -> Tensor:
         return cross_entropy(scores[train], labels[train], reduction="sum")
 
     optimizer = torch.optim.Adam(network.groups(model.weight_decay), lr=model.rate)
-    best, best_state, waited = (-1.0, -math.inf), None, 0
+    best = BestState(network, model.patience)
     for _ in range(model.epochs):
         network.train()
         network.learn_structure(*inputs, loss)
@@ -217,13 +293,7 @@ def _fit(model: NetworkClassifier, network: Network, graph: Graph) -> None:
             continue
         network.eval()
         with torch.no_grad():
-            scores = network(*inputs)[val]
-            accuracy = (scores.argmax(dim=1) == labels[val]).double().mean()
-            validation = float(accuracy), -float(cross_entropy(scores, labels[val]))
-        waited += 1
-        if validation > best:
-            best, best_state, waited = validation, copy.deepcopy(network.state_dict()), 0
-        if waited >= model.patience:
+            settled = best.is_settled(network(*inputs)[val], labels[val])
+        if settled:
             break
-    if best_state is not None:
-        network.load_state_dict(best_state)
+    best.restore()

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from focusedcleaner.classifiers.base import NetworkClassifier, TwoLayers
+from focusedcleaner.classifiers.base import SINGLE, NetworkClassifier, TwoLayers
 from focusedcleaner.engine.operators import Operator, propagation
 from focusedcleaner.graph import Graph
 from focusedcleaner.settings import bounded
@@ -55,6 +55,9 @@ class Elastic(NetworkClassifier):
     sparse_weight: float = bounded(3.0, "[0, inf)")
     smooth_weight: float = bounded(3.0, "[0, inf)")
     steps: int = bounded(10, "[0, 10000]")
+
+    def bytes_held(self, graph: Graph) -> float:
+        return 6.0 * SINGLE * self.steps * graph.num_edges * graph.num_classes  # what each step keeps for its gradient
 
 
 def incidence(graph: Graph) -> tuple[Operator, Operator]:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from focusedcleaner.classifiers.base import NetworkClassifier, TwoLayers
+from focusedcleaner.classifiers.base import SINGLE, NetworkClassifier, TwoLayers
 from focusedcleaner.engine.operators import EdgeMatrix, Operator
 from focusedcleaner.engine.sparse import row_products, unit_profiles
 from focusedcleaner.graph import Graph
@@ -63,6 +63,10 @@ class GNNGuard(NetworkClassifier):
 
     threshold: float = 0.1
     memory: float = bounded(0.5, "[0, 1]")
+
+    def bytes_held(self, graph: Graph) -> float:
+        entries = 2 * graph.num_edges + graph.num_nodes
+        return entries * (150.0 + 2 * SINGLE * self.hidden)  # both ends' hidden values, and places of entries
 
 
 def importance(pattern: EdgeMatrix, alike: Tensor, threshold: float) -> Tensor:

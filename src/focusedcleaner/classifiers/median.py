@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from focusedcleaner.classifiers.base import NetworkClassifier, TwoLayers
+from focusedcleaner.classifiers.base import SINGLE, NetworkClassifier, TwoLayers
 from focusedcleaner.graph import Graph, IntArray
 
 
@@ -37,6 +37,9 @@ class Median(NetworkClassifier):
 
     name = "median"
     network = _MedianNetwork
+
+    def bytes_held(self, graph: Graph) -> float:
+        return 6.0 * SINGLE * (2 * graph.num_edges + graph.num_nodes) * self.hidden  # padded neighbourhoods, sorted
 
 
 class Neighbourhoods:

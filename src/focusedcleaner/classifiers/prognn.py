@@ -88,6 +88,7 @@ class ProGNN(NetworkClassifier):
 
     name = "prognn"
     network = _ProNetwork
+    compares_pairs = True
 
     rank: int = bounded(200, "[1, 10000]")
     edge_weight: float = bounded(0.3, "[0, inf)")
@@ -95,6 +96,9 @@ class ProGNN(NetworkClassifier):
     sparsity: float = bounded(1e-3, "[0, inf)")
     structure_rate: float = bounded(0.1, "[0, inf)")
     supervision: float = bounded(1.0, "[0, inf)")
+
+    def bytes_held(self, graph: Graph) -> float:
+        return 40.0 * graph.num_nodes**2  # if most pairs are similar, as with few attributes
 
 
 def similar_low_rank(

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import dropout, elu
 
-from focusedcleaner.classifiers.base import Affine, Network, NetworkClassifier
+from focusedcleaner.classifiers.base import SINGLE, Affine, Network, NetworkClassifier
 from focusedcleaner.engine.operators import Operator, propagation, scaled_adjacency
 from focusedcleaner.graph import Graph
 from focusedcleaner.settings import bounded
@@ -75,6 +75,9 @@ class RGCN(NetworkClassifier):
     hidden: int = bounded(64, "[1, 10000]")
     attention: float = bounded(1.0, "[0, inf)")
     divergence: float = bounded(5e-4, "[0, inf)")
+
+    def bytes_held(self, graph: Graph) -> float:
+        return 28.0 * SINGLE * graph.num_nodes * self.hidden  # means, variances and what their gradients need
 
 
 def convolve(

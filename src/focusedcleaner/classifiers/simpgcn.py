@@ -91,6 +91,7 @@ class SimPGCN(NetworkClassifier):
 
     name = "simpgcn"
     network = _SimPNetwork
+    compares_pairs = True
 
     neighbours: int = bounded(20, "[1, 10000]")
     loop_weight: float = bounded(0.1, "[0, inf)")

@@ -1,4 +1,4 @@
-"""``focusedcleaner attack``: poison a graph and write a graph file for each power."""
+"""``focusedcleaner attack``: poison a graph and write a graph file, or a graph folder of one, for each power."""
 
 from __future__ import annotations
 
@@ -18,21 +18,31 @@ from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.formatting import count
 from focusedcleaner.graph import Graph, no_pairs
 from focusedcleaner.io import check_savable, checked_suffix, graph_files, load_graph
+from focusedcleaner.io.folder import is_folder, open_folder
+from focusedcleaner.io.folder_writer import write_folder
 from focusedcleaner.io.transaction import lock_file, recover, write_files
+from focusedcleaner.scoring import aligned
 from focusedcleaner.settings import parse_pairs
 
 
 def attack(options: AttackOptions) -> None:
     """Check the options, attack the graph, write the files and print the result."""
     attacker = attacks.attack(options.method, **parse_pairs(options.settings or []))
-    outputs = _outputs(options.power, options.out or Path(f"{Path(options.graph).stem}-{options.method}.npz"))
+    of_folder = is_folder(Path(options.graph))
+    suffix = "" if of_folder else ".npz"
+    out = options.out or Path(f"{Path(options.graph).stem}-{options.method}{suffix}")
+    if not (of_folder and not out.suffix):
+        checked_suffix(out)
+    outputs = _outputs(options.power, out)
     first, *_ = outputs.values()
-    with lock_file(first):
+    place = first if first.suffix else first.with_name(f"{first.name}.attack")  # whoever writes a folder locks its name
+    with lock_file(place):
         for output in outputs.values():
             recover(output.parent, only=output.name)
         checkpoint = _checkpoint(attacker, list(outputs.values()), options.resume)
         graph = read_graph_with_split(options, options.seed)
-        check_savable(graph, first)
+        if first.suffix:
+            check_savable(graph, first)
         if options.targets is not None:
             attacker = _targeted(attacker, graph, options.targets)
         ascending = sorted(outputs, key=lambda power: edges_allowed(power, graph.num_edges, what="power"))
@@ -62,7 +72,6 @@ def attack(options: AttackOptions) -> None:
 def _outputs(power: str, out: Path) -> dict[str, Path]:
     """The file of each power: ``out`` for a single power, else its name with the power inserted."""
     powers = [each.strip() for each in power.split(",")]
-    checked_suffix(out)
     first: dict[tuple[float, bool], str] = {}
     for each in powers:
         same = first.setdefault(read_budget(each, what="power"), each)
@@ -140,13 +149,17 @@ def _record(poisoning: Poisoning) -> str:
 
 
 def _save(outputs: dict[str, Path], poisonings: dict[str, Poisoning], checkpoint: Path) -> None:
-    """Write the graphs of all powers and remove the checkpoint, in one transaction."""
+    """Write the graphs of all powers and remove the checkpoint, in one transaction; graph folders one by one."""
     contents: dict[Path, bytes] = {}
-    for power, poisoning in poisonings.items():
-        graph = replace(poisoning.graph, notes={**poisoning.graph.notes, "attack": _record(poisoning)})
-        contents |= graph_files(graph, outputs[power])
     try:
         with deferred():
+            for power, poisoning in poisonings.items():
+                record = _record(poisoning)
+                graph = replace(poisoning.graph, notes={**poisoning.graph.notes, "attack": record})
+                if outputs[power].suffix:
+                    contents |= graph_files(graph, outputs[power])
+                else:  # of the same attack, a folder that was cut off is completed
+                    write_folder(outputs[power], {"attack": record}, graph, resume=True)
             write_files(contents, remove=[checkpoint])
     except KeyboardInterrupt:
         raise Stopped("interrupted; the attack was finished and written") from None
@@ -154,10 +167,13 @@ def _save(outputs: dict[str, Path], poisonings: dict[str, Poisoning], checkpoint
 
 def _finished(path: Path, power: str, attacker: Attack, clean: Graph, seed: int) -> Poisoning:
     """The poisoning that an output file holds; the file must say that it is of this attack."""
-    graph, budget = load_graph(path), edges_allowed(power, clean.num_edges, what="power")
+    graph = load_graph(path) if path.suffix else open_folder(path)
+    budget = edges_allowed(power, clean.num_edges, what="power")
     wanted = Poisoning(clean, no_pairs(), no_pairs(), attacker.name, attacker.settings(), budget, seed, seconds=0.0)
     if graph.notes.get("attack") != _record(wanted) or graph.num_nodes != clean.num_nodes:
         raise InputError(f"{path}: exists already: choose another name with --out, or remove it")
+    if graph.stored is not None:
+        graph = aligned(graph, clean)  # nodes without ids of their own stand in an order that depends on the edges
     return replace(wanted, added=graph.added_edges(clean), removed=clean.added_edges(graph))
 
 

@@ -32,6 +32,8 @@ def classify(options: ClassifyOptions) -> None:
         note(f"the graph has no test nodes, so a split was drawn (seed {options.seed}): {sizes}")
     if compared.note:
         note(compared.note)
+    for model in models:
+        model.check_size(compared.after if compared.before is None else compared.before)
     graphs = 1 if compared.before is None else 2
     each = options.seeds * graphs
     outcomes: list[Accuracy] = []

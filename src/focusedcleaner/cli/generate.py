@@ -6,6 +6,8 @@ from focusedcleaner.cli.console import print_json, screen
 from focusedcleaner.cli.inputs import check_output
 from focusedcleaner.cli.options import GenerateOptions
 from focusedcleaner.datasets import synthetic
+from focusedcleaner.errors import InputError
+from focusedcleaner.formatting import count
 from focusedcleaner.graph import Graph
 from focusedcleaner.io import SUFFIXES, save_graph
 from focusedcleaner.io.folder_writer import check_free, write_folder
@@ -30,6 +32,9 @@ def generate(options: GenerateOptions) -> None:
 
 
 def _drawn(options: GenerateOptions) -> Graph:
+    most = options.nodes * (options.nodes - 1) // 2
+    if options.edges > most:
+        raise InputError(f"{count(options.nodes, 'node')} can have at most {most:,} edges, not {options.edges:,}")
     return synthetic(
         options.nodes,
         2 * options.edges / options.nodes,

@@ -10,13 +10,15 @@ from focusedcleaner.cli.options import IngestOptions
 from focusedcleaner.errors import InputError, prefix_errors
 from focusedcleaner.io.folder import INDEX, is_folder, read_object
 from focusedcleaner.io.folder_writer import write_folder
+from focusedcleaner.io.transaction import lock_file
 
 
 def ingest(options: IngestOptions) -> None:
     """Read the graph, write the folder and print what it holds."""
     start = time.perf_counter()
     if is_folder(options.out) and options.resume:
-        _check_same_source(options)
+        with lock_file(options.out):
+            _check_same_source(options)
         note(f"{options.out} is complete already")
     else:
         try:

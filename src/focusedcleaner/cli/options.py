@@ -156,7 +156,7 @@ class AttackOptions(GraphSource):
     ctx: typer.Context
     method: Annotated[str, option("mettack, dice, … (see: methods).", "NAME")] = "mettack"
     power: Annotated[str, option("Pairs to flip: 10%, 0.1 or 500; a list (5%,10%) gives a file each.")] = "10%"
-    out: Annotated[Path | None, option("The poisoned graph file, which must not exist.", "FILE")] = None
+    out: Annotated[Path | None, option("The poisoned graph, a file or a graph folder; must not exist.", "FILE")] = None
     targets: Annotated[str | None, option("Target nodes of nettack: ids, separated by commas.", "NODES")] = None
     settings: SettingsOption = None
     resume: ResumeOption = False

@@ -17,6 +17,7 @@ from focusedcleaner.cli.signals import deferred
 from focusedcleaner.errors import InputError, MissingExtra
 from focusedcleaner.graph import no_pairs
 from focusedcleaner.io import SUFFIXES, save_graph
+from focusedcleaner.io.parquet_table import PARQUET
 from focusedcleaner.io.transaction import write_files
 from focusedcleaner.review import open_store
 from focusedcleaner.review.classes import classes_of_ends, known_classes, shown_classes
@@ -24,6 +25,7 @@ from focusedcleaner.review.edge_details import EdgeDetails
 from focusedcleaner.review.export import KINDS, Conflicts, SelectedEdges, export, select_edges, unreviewed
 from focusedcleaner.review.page import Review
 from focusedcleaner.review.store import FILE, checked_reviewer
+from focusedcleaner.run_columns import remaining_columns
 from focusedcleaner.runs import Run, opened_run, original_for, original_suffix
 
 REVIEWED = "reviewed"
@@ -95,7 +97,8 @@ def apply(options: ApplyOptions) -> None:
     threshold = options.undecided_above
     with opened_run(options.run_folder) as opened:
         run = opened.flagged
-        out = options.out or run.path / f"{REVIEWED}{original_suffix(run) or '.npz'}"
+        suffix = PARQUET if run.stored is not None else original_suffix(run) or ".npz"
+        out = options.out or run.path / f"{REVIEWED}{suffix}"
         check_output(out, force=options.force, suffixes=SUFFIXES)
         original = original_for(run, out)
         judged = (run.path / FILE).exists()
@@ -111,7 +114,9 @@ def apply(options: ApplyOptions) -> None:
         removed = run.removed[selection.ranks - 1]
         graph = run.poisoned.without_edges(removed)
         with deferred():
-            if original is None:
+            if run.stored is not None and out.suffix.lower() == PARQUET:
+                write_files({out: remaining_columns(run.stored, removed, no_pairs())})
+            elif original is None:
                 save_graph(graph, out)
             else:
                 write_files({out: original.content(run.poisoned, removed, no_pairs())})

@@ -74,6 +74,7 @@ def sanitize(options: SanitizeOptions) -> None:
                 folder = stack.enter_context(RunFolder.opened(options.out, resume=options.resume))
             except ResumableRun as error:
                 raise InputError(f"{error}; to continue: {resume_command(options.ctx.obj)}") from None
+        executor = stack.enter_context(chosen_engine(options))
         with recorded_warnings() as notes:
             given = read_graph(options)
         graph = given.with_drawn_split(options.seed, hide=False)
@@ -85,7 +86,7 @@ def sanitize(options: SanitizeOptions) -> None:
         if earlier is None or earlier["status"] != "complete":
             before = float(earlier["seconds"]) if earlier and folder.checkpoint.exists() else 0.0
             _introduce(given, graph, method, options)
-            _compute(folder, method, graph, clean, options, seconds=before, notes=notes)
+            _compute(folder, method, graph, clean, options, executor, seconds=before, notes=notes)
         elif clean is not None or not (folder.path / runs.REPORT).exists():
             write_run_report(folder.path, clean)
     run = read_run(folder.path)
@@ -188,6 +189,7 @@ def _compute(
     graph: Graph,
     clean: Graph | None,
     options: SanitizeOptions,
+    executor: Executor | None,
     *,
     seconds: float,
     notes: list[str],
@@ -208,7 +210,7 @@ def _compute(
             write_run_report(folder.path, clean)
 
     try:
-        with chosen_engine(options) as executor, progress_bar("Looking for planted edges") as progress:
+        with progress_bar("Looking for planted edges") as progress:
             sanitation = method.sanitize(
                 graph,
                 options.budget,
@@ -314,8 +316,8 @@ def _show(run: Run, clean: Graph | None) -> None:
         "Results",
         (str(run.path / runs.REPORT), "the report: open it in a browser"),
         *_tables(run),
-        (str(_cleaned(run)), "the cleaned graph"),
-        (f"focusedcleaner review {path}", "judge the edges one by one"),
+        (str(_cleaned(run)), "the cleaned graph" if len(run.removed) + len(run.added) else "the graph, as it was"),
+        *([(f"focusedcleaner review {path}", "judge the edges one by one")] if len(listed.removed) else []),
         *([] if clean is not None else [compare]),
         *([] if len(run.removed) or run.verdict.status == "no sign" else [ANYWAY]),
     )
@@ -324,7 +326,7 @@ def _show(run: Run, clean: Graph | None) -> None:
 def _tables(run: Run) -> Iterator[tuple[str, str]]:
     """The tables of edges that a run has, each with a description."""
     for name, description, is_there in (
-        (runs.REMOVED, "every removed edge, with its evidence", True),
+        (runs.REMOVED, "every removed edge, with its evidence", len(run.removed) > 0),
         (runs.ADDED, "every added edge", len(run.added) > 0),
         (runs.SUSPECTS, "suspicious edges that were not removed", len(run.suspects) > 0),
         (runs.SCORES, "the score of every edge", (run.path / run.table_name(runs.SCORES)).exists()),

@@ -62,7 +62,7 @@ def load_graph(
 ) -> Graph:
     """Read a graph file: `.npz`, `.graphml`, or an edge table (`.csv`, `.tsv`, `.txt`, `.edges`, `.parquet`).
 
-    A graph folder, which ``focusedcleaner ingest`` writes, is mapped into memory; its blocks are read when they are used.
+    A graph folder, which ``focusedcleaner ingest`` writes, is mapped into memory and read block by block.
 
     Args:
         path: the graph file, or a graph folder.

@@ -114,7 +114,7 @@ class Encoder:
             middle = np.sort(values)[(len(values) - 1) // 2] if len(values) else 0.0
             padded = np.append(values, np.full(self.extra, middle))
         if len(values) > 1 and (values == values[0]).all() and not missing.any():
-            self._tell("constant columns tell nothing about a node", column)
+            self._tell("constant columns, which tell nothing about a node", column)
         self._append(column.name, padded)
         if missing.any():
             self._append(f"{column.name} missing", np.append(missing, np.zeros(self.extra, dtype=bool)))
@@ -137,6 +137,7 @@ class Encoder:
             numbers = column.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
             self._numeric(column, numbers.to_numpy(), missing)
         elif known.is_in((*_TRUE, *_FALSE)).all():
+            self._tell("booleans, read as 1 and 0", column)
             self._numeric(column, lower.is_in(_TRUE).to_numpy().astype(np.float64), missing)
         elif (days := _days(column, absent)) is not None:
             self._tell("dates, read as days", column)
@@ -148,8 +149,8 @@ class Encoder:
         """One column of 0 and 1 for each category."""
         texts = column.to_numpy()
         values, counts = np.unique(texts[~missing].astype(np.str_), return_counts=True)
-        if len(values) == 1 and not missing.any() and not self.extra:
-            self._tell("constant columns tell nothing about a node", column)
+        if len(values) == 1 and not missing.any():
+            self._tell("constant columns, which tell nothing about a node", column)
             return
         if len(values) > FEW and 2 * len(values) > counts.sum():
             self._tell("columns whose values are nearly all different, left out", column)

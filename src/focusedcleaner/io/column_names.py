@@ -31,7 +31,20 @@ OBJECTS = frozenset({
     "subreddit", "repo", "repository", "asin",
 })  # fmt: skip
 """An actor and an object are two kinds of nodes: the table is bipartite."""
-WEIGHTS = ("weight", "rating", "amount", "stars", "score", "value", "overall", "strength", "count", "votes", "vote")
+WEIGHTS = (
+    "weight",
+    "rating",
+    "amount",
+    "stars",
+    "score",
+    "value",
+    "overall",
+    "strength",
+    "count",
+    "votes",
+    "vote",
+    "w",
+)
 TIMES = (
     "time", "timestamp", "date", "datetime", "created_at", "created", "ts", "unix_time", "unixtime", "unixreviewtime",
     "review_time", "reviewtime", "review_date", "transaction_date", "transaction_time", "since", "year", "step",

@@ -112,6 +112,12 @@ class EdgeColumns:
         one, other = (re.sub(r"[ _.-]?ids?$", "", name, flags=re.IGNORECASE) or name for name in names)
         return (one, other) if one.lower() != other.lower() else names
 
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The names of the columns that are none of these."""
+        used = (self.source, self.target, self.weight, self.time)
+        return tuple(name for number, name in enumerate(self.names) if number not in used)
+
     def told(self, *, weighted: bool) -> str:
         """What was recognized, in words; empty where it goes without saying, as weights of 1 do."""
         source, target = self.names[self.source], self.names[self.target]

@@ -6,7 +6,7 @@ Classes without a node are the exception: `focusedcleaner.io.simplify.numbered_c
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ def as_graph(data: Any, *, split: int | None = None, seed: int = 0) -> Graph:
     """
     if isinstance(data, HeteroEdges):
         return from_hetero(data, split=split, seed=seed)
-    if is_hetero(data):
+    if _is_hetero(data):
         return as_graph(HeteroEdges.of(data, None))
     if _is_instance(data, "torch_geometric.data", "Data"):
         return from_pyg(data, split=split, seed=seed)
@@ -60,8 +60,16 @@ def as_graph(data: Any, *, split: int | None = None, seed: int = 0) -> Graph:
     raise InputError(f"a graph must be {kinds}, not {type(data).__name__}")
 
 
-def is_hetero(data: Any) -> bool:
-    """Whether it is a PyG `HeteroData`."""
+def one_edge_type(data: Any, edge_type: Sequence[str] | None) -> Any:
+    """One edge type of a PyG `HeteroData`; anything else is returned as it is, and has no edge types."""
+    if _is_hetero(data):
+        return HeteroEdges.of(data, edge_type)
+    if edge_type is not None:
+        raise InputError(f"edge_type is for a PyG HeteroData, and this is a {type(data).__name__}: leave it out")
+    return data
+
+
+def _is_hetero(data: Any) -> bool:
     return _is_instance(data, "torch_geometric.data", "HeteroData")
 
 

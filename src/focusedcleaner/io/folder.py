@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 from focusedcleaner.adjacency_rows import ARRAYS, StoredNames, open_rows
 from focusedcleaner.attribute_matrix import AttributeMatrix, StoredAttributes, open_attributes
 from focusedcleaner.errors import InputError, prefix_errors
-from focusedcleaner.graph import PARTS, Graph, Split
+from focusedcleaner.graph import PARTS, Graph, Split, unique_keys
 from focusedcleaner.io.disk import first_words, read_text
+from focusedcleaner.io.parquet_table import ParquetTable
 
 INDEX = "graph.json"
 FORMAT, VERSION = "focusedcleaner graph folder", 1
@@ -56,7 +57,7 @@ def is_folder(path: Path) -> bool:
 
 
 def open_folder(path: Path, *, verify: bool = False) -> Graph:
-    """Map a graph folder into memory; with ``verify``, read all of it once and compare the checksums.
+    """Map a graph folder into memory; with ``verify``, read all of it once, and compare checksums and ranges.
 
     Raises:
         InputError: a file is missing, has another size or type, or was altered.
@@ -67,6 +68,8 @@ def open_folder(path: Path, *, verify: bool = False) -> Graph:
             _verify(path, index)
         arrays = {name: _mapped(path, name) for name in _KINDS if f"{name}.npy" in index["files"]}
         _check_sizes(index, arrays)
+        if verify:
+            _check_numbers(index, arrays)
         rows = open_rows(str(path.resolve()), index["checksum"])
         return Graph(
             index["num_nodes"],
@@ -200,6 +203,31 @@ def _check_sizes(index: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -
     for group in (X, PARTS):
         if any(name in arrays for name in group) and not all(name in arrays for name in group):
             raise InputError(f"{next(name for name in group if name not in arrays)}.npy is missing")
+    if "x_data" in arrays and not 0 < (index["num_attributes"] or 0) <= len(arrays["x_data"]):
+        raise InputError(f"{INDEX} is damaged: there are more attributes than values of them")
+
+
+def _check_numbers(index: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse arrays that lead out of others, which a stranger's folder may have in spite of right checksums."""
+    nodes, edges, width = index["num_nodes"], index["num_edges"], index["num_attributes"] or 0
+    tops = {"indices": nodes, "entry_edges": edges, "x_indices": width}
+    for name, top in tops.items():
+        if name in arrays and len(array := arrays[name]) and not 0 <= array.min() <= array.max() < top:
+            raise InputError(f"{name}.npy is damaged: a number is not below {top:,}")
+    for name, of in (("indptr", "indices"), ("x_indptr", "x_indices")):
+        if name in arrays:
+            starts, size = arrays[name], len(arrays[of])
+            if starts[0] != 0 or starts[-1] != size or (starts[1:] < starts[:-1]).any():
+                raise InputError(f"{name}.npy is damaged: it must rise from 0 to {size:,}")
+    values = arrays.get("x_data")
+    if values is not None and (len(values) != len(arrays["x_indices"]) or not np.isfinite(values).all()):
+        raise InputError("x_data.npy is damaged: it must hold a finite number for each entry")
+    u, v = arrays["edges"].T
+    keys = u * nodes + v
+    if len(u) and not (u.min() >= 0 and v.max() < nodes and (u < v).all() and (keys[1:] > keys[:-1]).all()):
+        raise InputError("edges.npy is damaged: it must hold sorted pairs of nodes")
+    if "ids" in arrays and len(unique_keys(arrays["ids"])) < nodes:
+        raise InputError("ids.npy is damaged: two nodes have the same id")
 
 
 def _attributes(folder: str, index: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> AttributeMatrix | None:
@@ -211,10 +239,17 @@ def _attributes(folder: str, index: Mapping[str, Any], arrays: Mapping[str, NDAr
 def _names(path: Path, arrays: Mapping[str, NDArray[Any]], index: Mapping[str, Any]) -> StoredNames | None:
     if "ids" in arrays:
         return StoredNames(arrays["ids"])
-    return StoredNames(partial(_text_ids, path / TEXT_IDS)) if TEXT_IDS in index["files"] else None
+    return StoredNames(partial(_text_ids, path / TEXT_IDS, index["num_nodes"])) if TEXT_IDS in index["files"] else None
 
 
-def _text_ids(path: Path) -> Any:
+def _text_ids(path: Path, size: int) -> Any:
     import polars as pl
 
-    return pl.read_parquet(path, glob=False)["id"]
+    with prefix_errors(path):
+        table = ParquetTable.read(path)
+        if table.names != ["id"] or table.rows != size:
+            raise InputError(f"must have one column, id, of {size:,} rows")
+        (ids,) = table.frame([0]).get_columns()
+        if ids.dtype != pl.String or ids.n_unique() < size or ids.null_count():
+            raise InputError("must hold different texts")
+        return ids

@@ -220,7 +220,8 @@ def _write_rows(writer: FolderWriter) -> None:
 
 def _write_parts(writer: FolderWriter, graph: Graph) -> None:
     """Write what a graph was read as, its nodes in canonical order; the rows of the adjacency are made of it."""
-    order = graph.canonical_order
+    # The order in which a method computes: it does not see the labels of test nodes.
+    order = (graph if graph.split is None else graph.as_seen_by_defender()).canonical_order
     moved = not np.array_equal(order.nodes, np.arange(graph.num_nodes))
     features = graph.features
     writer.add("edges", order.pairs_to(graph.edges) if moved else graph.edges)

@@ -120,7 +120,7 @@ def _warn_of_changes(
 ) -> None:
     changes = []
     if both:
-        changes.append(f"{count(both, 'edge')} {_were(both)} given in both directions")
+        changes.append(f"{count(both, 'edge')} {_were(both)} given in both directions (directions are not used)")
     if one_way:
         were = _were(one_way)
         changes.append(f"{count(one_way, 'edge')} {were} given in one direction only and {were} made undirected")
@@ -129,7 +129,7 @@ def _warn_of_changes(
         listed = " and ".join(filter(None, [", ".join(dropped[:-1]), dropped[-1]]))
         changes.append(f"{listed} {_were(loops + repeated + absent)} dropped")
     if weighted:
-        changes.append(f"{count(weighted, 'weight')} {_were(weighted)} set to 1")
+        changes.append(f"{count(weighted, 'weight')} other than 1 {_were(weighted)} not used")
     if changes and source is not None:
         warnings.warn(f"{source}: {', '.join(changes)}", InputWarning, stacklevel=2)
 

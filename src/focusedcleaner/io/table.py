@@ -15,7 +15,7 @@ from focusedcleaner.formatting import count
 from focusedcleaner.graph import UNKNOWN, Graph, IntArray
 from focusedcleaner.io import node_text
 from focusedcleaner.io.column_names import stem
-from focusedcleaner.io.columns import TableOptions
+from focusedcleaner.io.columns import TableOptions, listed
 from focusedcleaner.io.edge_table import EdgeTable, open_table
 from focusedcleaner.io.node_ids import NodeIds
 from focusedcleaner.io.node_table import NodeTable, sibling
@@ -101,7 +101,12 @@ def _told(edges: EdgeTable) -> str:
         if column is not None and says
     ]
     told = edges.columns.told(weighted=edges.weighted)
-    return f"{told}; {' and '.join(unused)} are {UNUSED}" if unused else told
+    if others := edges.columns.others:
+        unused.append(f"{'other ' if told else ''}columns ({listed(others)})")
+    if not unused:
+        return told
+    words = " and ".join(filter(None, [", ".join(unused[:-1]), unused[-1]]))
+    return "; ".join(filter(None, [told, f"{words} are {UNUSED}"]))
 
 
 def _note(path: Path, text: str) -> None:

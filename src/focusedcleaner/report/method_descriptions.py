@@ -57,10 +57,11 @@ TRACE_TITLES = {
     "group_targets": "Targets of the group, such as items",
     "group_edges": "Edges of the group",
     "estimated_planted": "Estimated number of planted edges",
-    "wide_search": "Search: 0 at the training nodes, 1 elsewhere",
     "purposeful": "Of these, like an attacker's choice",
     "false_alarms": "The same in a clean graph",
 }
+SEARCH = "wide_search"
+"""The column of a trace that says which of several searches a row belongs to."""
 POSITIONS = ("round", "removed", "added")
 """Columns of a trace that say where in the run a row is."""
 

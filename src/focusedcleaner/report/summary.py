@@ -17,7 +17,7 @@ import numpy as np
 from focusedcleaner.formatting import readable, why_sentence
 from focusedcleaner.graph import UNKNOWN, BoolArray, Graph, IntArray
 from focusedcleaner.report.flagged import flagged_groups, flagged_nodes
-from focusedcleaner.report.method_descriptions import POSITIONS, describe_method, trace_title, victims_described
+from focusedcleaner.report.method_descriptions import POSITIONS, SEARCH, describe_method, trace_title, victims_described
 from focusedcleaner.report.neighbourhood import drawing, neighbourhood
 from focusedcleaner.report.node_classes import has_clusters, node_classes, predicted_classes, with_cluster_names
 from focusedcleaner.report.rendering import mark
@@ -184,10 +184,11 @@ def _trace(trace: Mapping[str, Sequence[float]]) -> dict[str, Any]:
     columns = []
     for name, column in trace.items():
         values = [float(f"{column[row]:.6g}") if math.isfinite(column[row]) else None for row in rows]
-        if name not in POSITIONS and any(value is not None for value in values):
+        if name not in (*POSITIONS, SEARCH) and any(value is not None for value in values):
             columns.append({"name": name, "title": trace_title(name), "values": values})
     over = "rounds" if edges is None else "edges"
-    return {"rounds": len(xs), "over": over, "xs": [xs[row] for row in rows], "columns": columns}
+    searches = len(set(trace.get(SEARCH, ()))) > 1
+    return {"rounds": len(xs), "over": over, "xs": [xs[row] for row in rows], "columns": columns, "searches": searches}
 
 
 def _thinned(size: int) -> list[int]:

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from markupsafe import Markup
 from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
 from focusedcleaner.formatting import readable, why, why_sentence
 from focusedcleaner.graph import UNKNOWN, FloatArray, Graph
-from focusedcleaner.report.neighbourhood import drawing, neighbourhood
+from focusedcleaner.report.neighbourhood import Neighbourhood, drawing, neighbourhood
 from focusedcleaner.report.node_classes import has_clusters, with_cluster_names
 from focusedcleaner.report.rendering import Mark, mark
 from focusedcleaner.review.classes import Classes
@@ -69,13 +70,13 @@ class EdgeDetails:
         - ``facts``: the evidence: ``name``, ``meaning``, and one value for the edge or one for each end;
         - ``attributes``: those that differ most: ``name``, both ``values`` and the lengths of the bars;
           ``shared`` and ``own``: how many attributes both nodes have, or only one of them;
-        - ``picture`` of the neighbourhood, and the ``marks`` of the classes in it.
+        - ``picture`` of the neighbourhood, the ``small_picture`` of its nearest nodes for a phone, and the ``marks``
+          of the classes in it.
         """
         row = rank - 1
         u, v = (int(node) for node in self.run.removed[row])
         around = neighbourhood(self.graph, u, v, hops=2, most=60, adjacency=self._adjacency)
-        near = self._flagged[around.nodes].tocoo()
-        flagged = np.column_stack([around.nodes[near.row], near.col])
+        nearest = neighbourhood(self.graph, u, v, most=26, adjacency=self._adjacency)
         classes = self.classes
         return {
             "rank": rank,
@@ -86,13 +87,18 @@ class EdgeDetails:
             "labelled": bool(classes.known.any()),
             "facts": _facts(self.run.evidence, row),
             **self._attributes(u, v),
-            "picture": drawing(
-                self.graph, around, classes.numbers, known=classes.known, flagged=flagged, width=620, height=400
-            ),
+            "picture": self._picture(around, width=620, height=400),
+            "small_picture": self._picture(nearest),
             "marks": []
             if self.classless
             else [mark(self.graph, int(number)) for number in np.unique(classes.numbers[around.nodes])],
         }
+
+    def _picture(self, around: Neighbourhood, **size: int) -> Markup:
+        near = self._flagged[around.nodes].tocoo()
+        flagged = np.column_stack([around.nodes[near.row], near.col])
+        classes = self.classes
+        return drawing(self.graph, around, classes.numbers, known=classes.known, flagged=flagged, **size)
 
     def why(self, rank: int) -> str:
         """Return the evidence as a sentence."""

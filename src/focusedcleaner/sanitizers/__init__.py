@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from focusedcleaner.detectors import ClassDiv, Detector, Ensemble, LinkPred, NoDetector
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
@@ -13,7 +11,7 @@ from focusedcleaner.registry import SANITIZERS, Method
 from focusedcleaner.sanitizers.agreement import Agreement
 from focusedcleaner.sanitizers.base import Sanitizer, Selection
 from focusedcleaner.sanitizers.block_model import BlockModel
-from focusedcleaner.sanitizers.checks import components_and_bipartite
+from focusedcleaner.sanitizers.checks import is_bipartite
 from focusedcleaner.sanitizers.dense_blocks import DenseBlocks
 from focusedcleaner.sanitizers.filters import Cosine, EdgeScores, Filter, Jaccard, RandomEdges
 from focusedcleaner.sanitizers.focused import FocusedCleaner
@@ -21,7 +19,6 @@ from focusedcleaner.sanitizers.gasoline import Gasoline, GasolineD
 from focusedcleaner.sanitizers.linkpred import UnlikelyLinks
 from focusedcleaner.sanitizers.maskgvae import MaskGVAE
 from focusedcleaner.sanitizers.offers import check_offers
-from focusedcleaner.sanitizers.ranking import RankingOnly
 from focusedcleaner.sanitizers.sanitation import Interrupted, Sanitation
 from focusedcleaner.sanitizers.self_attack import PlantedEdges, SelfAttack
 from focusedcleaner.sanitizers.svd import SVD
@@ -57,8 +54,6 @@ __all__ = [
 
 AUTO = "auto"
 """The name that leaves the choice of the method to `default_method`."""
-MOST_EDGES = 200_000
-"""Edges up to which self-attack is the default method: beyond, it would take too long."""
 
 _INNER: dict[str, type] = {"implicit": Implicit, "unrolled": Unrolled}
 _LINKS: dict[str, dict[str, type]] = {"detector": {"linkpred": LinkPred}, "inner": _INNER}
@@ -109,20 +104,11 @@ SANITIZERS.register(
 def default_method(graph: Graph) -> str:
     """Return the method used when none is chosen: self-attack or, for a bipartite graph, dense-blocks.
 
-    Where self-attack would take too long, CLD ranks the edges; without labels, the similarity of attributes does, and
-    without attributes a low-rank approximation of the graph.
-
     >>> from focusedcleaner.datasets import synthetic
     >>> default_method(synthetic(num_nodes=200))
     'self-attack'
     """
-    if components_and_bipartite(graph)[1]:
-        return "dense-blocks"
-    if graph.num_edges <= MOST_EDGES:
-        return "self-attack"
-    if len(np.unique(graph.known_labels)) > 1:
-        return "cld"
-    return "svd" if graph.features is None else "cosine"
+    return "dense-blocks" if is_bipartite(graph) else "self-attack"
 
 
 def sanitizer(name: str, /, **settings: object) -> Sanitizer:
@@ -140,8 +126,6 @@ def sanitizer(name: str, /, **settings: object) -> Sanitizer:
 def sanitizer_for(graph: Graph, name: str, settings: Mapping[str, object]) -> Sanitizer:
     """Create a sanitizer for a graph; the name "auto" stands for the graph's default method.
 
-    A default method that can't tell whether the graph was attacked only ranks its edges, unless a budget is given.
-
     >>> from focusedcleaner.datasets import synthetic
     >>> sanitizer_for(synthetic(num_nodes=200), "auto", {"rounds": 3}).name
     'self-attack'
@@ -150,10 +134,6 @@ def sanitizer_for(graph: Graph, name: str, settings: Mapping[str, object]) -> Sa
         return sanitizer(name, **settings)
     chosen = default_method(graph)
     try:
-        method = sanitizer(chosen, **settings)
+        return sanitizer(chosen, **settings)
     except InputError as error:
         raise InputError(f"auto chose {chosen} for this graph: {error}; or choose another method") from None
-    if method.chooses_budget:
-        return method
-    too_many = f"more than {MOST_EDGES:,} edges: self-attack would take too long"
-    return RankingOnly(method, f"{too_many}, and {chosen} ranks edges; it can't tell whether any was planted")

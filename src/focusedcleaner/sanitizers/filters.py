@@ -111,8 +111,8 @@ class SimilarityFilter(Filter):
 
     def score_edges(self, graph: Graph, seed: int) -> EdgeScores:
         if graph.attributes is None:
-            others = "use a method that works without them, such as cld, lp, agreement or svd"
-            raise InputError(f"the graph has no attributes, and {self.name} compares nothing else: {others}")
+            others = "the default method or svd" + (", cld, lp or agreement" if len(graph.known_labels) else "")
+            raise InputError(f"the graph has no attributes, and {self.name} compares nothing else: use {others}")
         return EdgeScores(0.0 - self.similarities(graph))
 
 

@@ -15,6 +15,7 @@ const alertLine = document.getElementById("alert");
 const keys = document.getElementById("keys");
 const ahead = new Map(); // parsed pages of the next edges, by address
 const outbox = []; // verdicts that the server has not confirmed, in order
+let sent = null; // the one of these that is on its way
 let waiting = false; // whether the edge shown is judged or left already
 let goal = null; // the address of the edge that the page waits for after a verdict
 let later = null; // the last link or form that was used meanwhile
@@ -187,6 +188,7 @@ async function deliver() {
   try {
     while (outbox.length) {
       const form = outbox[0];
+      sent = form;
       const response = await fetch("/decide", { method: "POST", body: form, keepalive: true, redirect: "manual" });
       if (response.type !== "opaqueredirect") {
         await refused(response, form);
@@ -229,13 +231,15 @@ function refreshSoon(judged) {
 // Fetches the edge that the page waits for or, if it does not, the one shown, with a message about the edge judged last.
 async function refresh(judged) {
   if (waiting && !goal) return;
-  const url = new URL(goal || location.href);
+  const wanted = goal;
+  const url = new URL(wanted || location.href);
   if (judged) url.searchParams.set("after", judged);
   const start = turn;
   const response = await fetch(url);
   const text = await response.text();
   if (!response.ok) throw new Error(text);
-  if (turn !== start || outbox.length || (waiting && !goal)) return; // the page has moved on
+  // The page has moved on: the answer may be about an edge that was judged meanwhile.
+  if (turn !== start || goal !== wanted || outbox.length || (waiting && !goal)) return;
   const fresh = parse(text);
   if (goal) {
     show(fresh);
@@ -353,7 +357,17 @@ window.addEventListener("popstate", () => {
   if (location.search !== shown) swap(location.href); // otherwise a link to a part of this page was followed
 });
 
+// An export has every verdict that was given before it.
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest('a[href^="/export"]');
+  if (!link || !delivery) return;
+  event.preventDefault();
+  if (await delivery) link.click();
+});
+
+// Whoever leaves in spite of the question, or can't be asked, as on a phone, loses nothing: the browser sends the rest.
 window.addEventListener("pagehide", () => {
+  for (const form of outbox) if (form !== sent) navigator.sendBeacon("/decide", form);
   const note = noteForm();
   if (note) navigator.sendBeacon("/note", note);
 });

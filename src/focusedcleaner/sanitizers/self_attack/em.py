@@ -206,7 +206,7 @@ class PlantedEdgeEM:
     that were not removed would be taught as genuine; on the other split there are none at these nodes. `SLOW_ATTACKERS`
     take part in the last `AVERAGED_ROUNDS`. The classifier has ``trees`` boosting iterations.
 
-    With a partition of the nodes, each attacker plants in regions of its own, and one poisoned graph shows what all of
+    With a partition of the nodes, each attacker plants in a region of its own, and one poisoned graph shows what all of
     them planted: the cost of a round is that of some regions, and of one graph's features.
     """
 
@@ -319,8 +319,9 @@ class PlantedEdgeEM:
         attacker or, by regions, one for all."""
         if self.partition is not None:
             share = budget / graph.num_edges
-            planted, attacker_at = plant_in_regions(graph, self.partition, attackers, share, rng)
-            yield graph.with_edges(planted), attacker_at
+            for group in self.partition.groups(attackers):
+                planted, attacker_at = plant_in_regions(graph, self.partition, group, share, rng)
+                yield graph.with_edges(planted), attacker_at
             return
         for number, attacker in attackers.items():
             yield graph.with_edges(attacker(graph, budget, rng)), np.full(graph.num_nodes, number)

@@ -59,7 +59,7 @@ class Plan(ABC):
     ) -> None:
         self.graph, self.seed = graph, seed
         self.attackers, self.elsewhere = attackers, elsewhere
-        partition = Partition.of(graph, max(len(attackers), len(elsewhere)), seed) if by_regions else None
+        partition = Partition.of(graph, seed) if by_regions else None
         self.rounds = rounds
         self.training: dict[str, Any] = {"trees": trees, "seed": seed, "partition": partition}
         self.posteriors: list[list[Posterior]] = []

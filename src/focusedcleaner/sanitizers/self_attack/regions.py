@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,12 +11,11 @@ from focusedcleaner.engine import map_blocks
 from focusedcleaner.graph import Graph, IntArray, no_pairs
 from focusedcleaner.sanitizers.self_attack.attackers import Attacker
 
-REGION_EDGES = 20_000
+REGION_EDGES = 40_000
 """Edges of a region, counted by half of its nodes' degrees."""
-PARTS_PER_REGION = 16
-"""Parts of the partition in a region: distant ones, so that an attacker can join unlike nodes."""
-MOST_REGIONS = 2
-"""Regions per attacker, in graphs that are large enough."""
+PARTS_PER_REGION = 4
+"""Parts of the partition in a region: distant ones, so that an attacker can join unlike nodes, and few, so that most
+edges of a node stay inside."""
 LARGEST_PART = 2.0
 """Size of a part at most, relative to the mean."""
 
@@ -31,27 +30,26 @@ class Partition:
     """The sum of the degrees in each part."""
 
     @classmethod
-    def of(cls, graph: Graph, attackers: int, seed: int) -> Partition:
-        """Divide a graph so that each of some attackers can get a region of its own."""
-        regions = max(attackers, graph.num_edges // REGION_EDGES)
+    def of(cls, graph: Graph, seed: int) -> Partition:
+        """Divide a graph into parts, several of which make a region."""
+        regions = max(1, graph.num_edges // REGION_EDGES)
         part = grow_parts(graph.rows, min(PARTS_PER_REGION * regions, graph.num_nodes), np.random.default_rng(seed))
         return cls(part, np.bincount(part, graph.degrees).astype(np.int64))
 
-    def draw(self, attackers: int, rng: np.random.Generator) -> list[IntArray]:
-        """Draw disjoint regions, the same number for each attacker: the nodes of each, in order."""
-        edges = int(self.volumes.sum()) // 2
-        per_attacker = int(np.clip(edges // (attackers * REGION_EDGES), 1, MOST_REGIONS))
-        number = attackers * per_attacker
+    def groups(self, attackers: dict[int, Attacker]) -> list[dict[int, Attacker]]:
+        """Divide attackers into groups that have room beside each other."""
+        most = int(np.clip(self.volumes.sum() // (2 * REGION_EDGES), 1, len(attackers)))
+        parts = np.array_split(list(attackers), -(-len(attackers) // most))
+        return [{number: attackers[number] for number in part.tolist()} for part in parts]
+
+    def draw(self, count: int, rng: np.random.Generator) -> list[IntArray]:
+        """Draw disjoint regions of `REGION_EDGES`, or less where there is no room: the nodes of each, in order."""
+        size = 2 * min(REGION_EDGES, int(self.volumes.sum()) // (2 * count))
         order = rng.permutation(len(self.volumes))
-        size = min(REGION_EDGES, edges / number)
-        region = np.minimum(np.cumsum(self.volumes[order]) - self.volumes[order], 2 * edges - 1) // (2 * size)
         region_of_part = np.empty(len(order), dtype=np.int64)
-        region_of_part[order] = region
-        region_of_node = region_of_part[self.part]
-        nodes = np.flatnonzero(region_of_node < number)
-        nodes = nodes[np.argsort(region_of_node[nodes], kind="stable")]
-        ends = np.cumsum(np.bincount(region_of_node[nodes], minlength=number))[:-1]
-        return np.split(nodes, ends)
+        region_of_part[order] = (np.cumsum(self.volumes[order]) - self.volumes[order]) // max(size, 1)
+        region = region_of_part[self.part]
+        return [np.flatnonzero(region == number) for number in range(count)]
 
 
 def grow_parts(rows: AdjacencyRows, count: int, rng: np.random.Generator) -> IntArray:
@@ -103,13 +101,13 @@ class _Task:
 def plant_in_regions(
     graph: Graph, partition: Partition, attackers: dict[int, Attacker], share: float, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
-    """Let each attacker plant a share of the edges in regions of its own.
+    """Let each attacker plant a share of the edges in a region of its own.
 
     Args:
         graph: with labels and a split.
         partition: of the graph's nodes.
         attackers: by number, from 1.
-        share: edges planted, relative to the edges of a region.
+        share: edges planted, relative to the edges within a region.
         rng: draws the regions, and a seed for each task.
 
     Returns:
@@ -117,11 +115,10 @@ def plant_in_regions(
     """
     at_node = np.zeros(graph.num_nodes, dtype=np.int64)
     tasks = []
-    for place, nodes in enumerate(partition.draw(len(attackers), rng)):
-        number = list(attackers)[place % len(attackers)]
+    for (number, attacker), nodes in zip(attackers.items(), partition.draw(len(attackers), rng), strict=True):
         at_node[nodes] = number
-        budget = int(share * graph.degrees[nodes].sum() / 2)
-        tasks.append(_Task(*_region(graph, nodes), attackers[number], budget, int(rng.integers(2**31))))
+        region, kept = _region(graph, nodes)
+        tasks.append(_Task(region, kept, attacker, int(share * region.num_edges), int(rng.integers(2**31))))
     return np.concatenate([no_pairs(), *map_blocks(_plant, tasks)]), at_node
 
 
@@ -129,10 +126,9 @@ def _region(graph: Graph, nodes: IntArray) -> tuple[Graph, IntArray]:
     """The subgraph of these nodes, less those that have no neighbour in it, and the nodes that remain."""
     inside = np.zeros(graph.num_nodes, dtype=bool)
     inside[nodes] = True
-    edges = graph.edges[inside[graph.edges].all(axis=1)]
-    kept = np.unique(edges)
+    kept = np.unique(graph.edges[inside[graph.edges].all(axis=1)])
     if not len(kept):
-        return replace(graph.subgraph(nodes[:2])), nodes[:2]
+        kept = nodes
     return graph.subgraph(kept), kept
 
 
