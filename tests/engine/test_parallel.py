@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from focusedcleaner.engine import computing, map_blocks
-from focusedcleaner.engine.parallel import beside, by_rows, current_executor, map_part_rows, map_rows
+from focusedcleaner.engine.parallel import beside, by_rows, current_executor, map_part_rows, map_rows, rows_of
 
 
 class Elsewhere:
@@ -44,9 +44,12 @@ def test_rows_of_blocks_come_to_their_places(sizes: list[int], threads: int, awa
 @pytest.mark.parametrize("rows", [1, 7, 8, 9, 50])
 def test_row_by_row_is_as_at_once(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("focusedcleaner.engine.parallel.PART", 8)
+    monkeypatch.setattr("focusedcleaner.engine.parallel.SMALL_PART", 2)
     left, right = torch.rand(rows, 3), torch.rand(rows, 2)
     with computing(3):
         assert torch.equal(by_rows(lambda part: part.softmax(1), left), left.softmax(1))
+        chosen = torch.arange(rows - 1, -1, -3)
+        assert torch.equal(rows_of(left, chosen), left[chosen])
         assert torch.equal(beside(left, right, left), torch.cat([left, right, left], 1))
 
 

@@ -15,7 +15,7 @@ from focusedcleaner.detectors import mlp
 from focusedcleaner.detectors.base import Detector, Memory, Victims, View
 from focusedcleaner.engine import Pairs
 from focusedcleaner.engine.blocks import RowBlock
-from focusedcleaner.engine.parallel import SMALL_PART, by_rows, map_part_rows, map_parts, map_rows
+from focusedcleaner.engine.parallel import SMALL_PART, by_rows, map_part_rows, map_parts, map_rows, rows_of
 from focusedcleaner.engine.sparse import csr_tensor
 from focusedcleaner.graph import IntArray, pair_keys
 from focusedcleaner.settings import bounded
@@ -101,7 +101,7 @@ class LinkPred(Detector):
         sampled = self._sampled_pairs(structure.num_nodes, edges, view.seed)
         nodes, ends = np.unique(np.concatenate([edges, sampled], axis=1), return_inverse=True)
         pairs = Pairs(len(nodes), ends.reshape(2, -1), dtype=torch.float32)
-        inputs = self._inputs(*(part[torch.from_numpy(nodes)] for part in _parts_of(view)))
+        inputs = self._inputs(*(rows_of(part, torch.from_numpy(nodes)) for part in _parts_of(view)))
         weights = mlp.train(
             self._start(len(inputs), view.seed, memory),
             [part.contiguous() for part in inputs.split(SMALL_PART, 1)],

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from focusedcleaner.edge_features.class_regression import ClassRegression
 from focusedcleaner.edge_features.edge_selection import mark_highest
+from focusedcleaner.engine.parallel import by_rows
 from focusedcleaner.engine.sparse import row_norms, row_products
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 
@@ -28,13 +30,17 @@ def class_agreement(
         Scores (E), high where the ends differ in class and attributes; the probabilities that both ends have the same
         class (E); the class distribution of each node (N × C).
     """
+
+    def score(same_class: Tensor, cosines: Tensor) -> Tensor:
+        return torch.from_numpy(-np.log(np.maximum(same_class.numpy(), 1e-12)) - cosine_weight * cosines.numpy())
+
     num_edges, trained = regression.graph.num_edges, None
     weights = np.ones(num_edges)
     for _ in range(repeats + 1):
         classes, trained = regression.fit(weights, trained)
         distributions = torch.from_numpy(classes)
         same_class: FloatArray = regression.structure.edge_products(distributions, distributions).numpy()
-        scores = -np.log(np.maximum(same_class, 1e-12)) - cosine_weight * cosines
+        scores: FloatArray = by_rows(score, torch.from_numpy(same_class), torch.from_numpy(cosines)).numpy()
         weights = (~mark_highest(scores, int(left_out * num_edges), seed)).astype(np.float64)
     return scores, same_class, classes
 
@@ -52,6 +58,6 @@ def attribute_cosines(graph: Graph, edges: IntArray) -> FloatArray:
     array([1., 0.])
     """
     x = graph.features
-    if x is None:
+    if x is None or not len(edges):
         return np.zeros(len(edges))
     return row_products(x, x, edges) / np.maximum(row_norms(x)[edges].prod(axis=1), 1e-12)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from focusedcleaner.engine.blocks import EdgeWeights
-from focusedcleaner.engine.parallel import SMALL_PART, beside, by_rows
+from focusedcleaner.engine.parallel import SMALL_PART, beside, by_rows, rows_of
 from focusedcleaner.engine.structure import Attributes, Structure
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 from focusedcleaner.surrogate.features import DENSE_LIMIT, Preconditioner, PrimalFeatures
@@ -118,8 +118,8 @@ class _Averages(PrimalFeatures):
         """Form the matrix, a few columns after the other: faster than to propagate at each step of a training."""
         own, around = [], []
         for x in self.attributes.columns():
-            own.append(x[self.known])
-            around.append(self._average(x)[self.known])
+            own.append(rows_of(x, self.known))
+            around.append(rows_of(self._average(x), self.known))
         constant = torch.full((len(self.known), 1), CONSTANT, dtype=self.attributes.dtype)
         return _DenseAverages(beside(*own, *around, constant), self.attributes, SMALL_PART)
 

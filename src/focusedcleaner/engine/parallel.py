@@ -177,6 +177,16 @@ def _unpacked(part: tuple[Tensor, ...], kernel: Callable[..., Tensor]) -> Tensor
     return kernel(*part)
 
 
+def rows_of(matrix: Tensor, rows: Tensor) -> Tensor:
+    """Return some rows of a matrix, by their numbers.
+
+    >>> rows_of(torch.arange(4.0).view(2, 2), torch.tensor([1]))
+    tensor([[2., 3.]])
+    """
+    starts = [*range(0, max(len(rows), 1), SMALL_PART), len(rows)]
+    return _rows(_threads(), matrix.__getitem__, rows.split(SMALL_PART), starts)
+
+
 def beside(*matrices: Tensor) -> Tensor:
     """Put matrices with equally many rows beside each other.
 

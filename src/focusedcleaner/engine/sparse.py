@@ -68,7 +68,18 @@ def to_torch(matrix: sp.csr_array, dtype: torch.dtype) -> Tensor:
 
 def row_norms(matrix: sp.csr_array) -> FloatArray:
     """Return the Euclidean length of each row."""
-    return np.sqrt(matrix.multiply(matrix).sum(axis=1))
+    return np.sqrt(row_squares(matrix))
+
+
+def row_squares(matrix: sp.csr_array) -> FloatArray:
+    """Return the sum of the squares in each row.
+
+    >>> row_squares(sp.csr_array([[3.0, 4.0], [0.0, 0.0]]))
+    array([25.,  0.])
+    """
+    squares = sp.csr_array((np.square(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
+    sums: FloatArray = squares.sum(axis=1)
+    return sums
 
 
 def unit_rows(matrix: sp.csr_array) -> sp.csr_array:

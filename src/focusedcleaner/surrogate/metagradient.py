@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from focusedcleaner.engine.parallel import beside, by_rows
+from focusedcleaner.engine.sparse import row_squares
 from focusedcleaner.engine.structure import Attributes, Structure
 
 
@@ -71,7 +72,7 @@ class Smoother:
     def __init__(self, structure: Structure, attributes: Attributes) -> None:
         self.products = attributes.at_edges(structure)
         x = attributes.matrix
-        squares = np.zeros(structure.num_nodes) if x is None else np.asarray(x.multiply(x).sum(axis=1))
+        squares = np.zeros(structure.num_nodes) if x is None else row_squares(x)
         self.squares = torch.from_numpy(squares).to(attributes.dtype)
 
     def _weighted(self, structure: Structure) -> Tensor:
