@@ -145,7 +145,7 @@ def test_frozen_attributes_are_a_checked_copy() -> None:
 @given(st.integers(0, 2**32 - 1))
 def test_large_matrices_are_scaled_part_by_part_to_the_same_digits(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    nodes, columns = rng.integers(2, 30), rng.integers(1, 8)
+    nodes, columns = int(rng.integers(2, 30)), int(rng.integers(1, 8))
     values = rng.normal(size=(nodes, columns)) * 10.0 ** rng.integers(-5, 5, columns)
     values[rng.random(values.shape) < rng.random(columns)] = 0
     values[:, rng.random(columns) < 0.3] = np.round(values[:, :1] * 0 + rng.integers(0, 3, (nodes, 1)))
