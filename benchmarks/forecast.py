@@ -53,8 +53,6 @@ BIPARTITE = (
 """Accounts and items of `benchmarks.fraud`."""
 REGIONS = (
     "nodes=60000 degree=8 classes=4 attributes=100 labelled=0.2",
-    "nodes=30000 degree=30 classes=7 attributes=300 labelled=0.2",
-    "nodes=100000 degree=10 classes=16 attributes=64 labelled=0.2",
     "nodes=200000 degree=10 classes=16 attributes=64 labelled=0.2",
 )
 """Graphs in regions of which attackers are rehearsed."""
@@ -119,7 +117,7 @@ DRIVERS = {
         *("run", "nodes", "edges", "nodes × classes", "entries × classes"),
         *("neighbours' entries", "two-hop paths", "unrolled gradients"),
     ),
-    IN_REGIONS: ("run", "nodes", "edges", "edges × classes"),
+    IN_REGIONS: ("run", "edges"),
     "agreement": ("run", "edges", "nodes × classes", "edges × classes"),
     "cld": ("run", "edges", "edges × classes", "training rows"),
     "dense-blocks": ("run", "nodes", "edges", "two-hop paths"),

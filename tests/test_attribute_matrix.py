@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from focusedcleaner import attribute_matrix
 from focusedcleaner.attribute_matrix import LARGEST, AttributeMatrix, scaled
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
@@ -139,3 +140,21 @@ def test_frozen_attributes_are_a_checked_copy() -> None:
         matrix.data[0] = 3
     with pytest.raises(InputError, match="there are attributes for 2 nodes, but the graph has 3"):
         AttributeMatrix.frozen(matrix, 3)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_large_matrices_are_scaled_part_by_part_to_the_same_digits(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    nodes, columns = int(rng.integers(2, 30)), int(rng.integers(1, 8))
+    values = rng.normal(size=(nodes, columns)) * 10.0 ** rng.integers(-5, 5, columns)
+    values[rng.random(values.shape) < rng.random(columns)] = 0
+    values[:, rng.random(columns) < 0.3] = np.round(values[:, :1] * 0 + rng.integers(0, 3, (nodes, 1)))
+    whole = AttributeMatrix.frozen(values, nodes)
+    expected, scales = whole.features, whole.column_scales
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attribute_matrix, "PART", 7)
+        parts = AttributeMatrix.frozen(values, nodes)
+        assert (parts.features is None) == (expected is None)
+        if parts.features is not None and expected is not None:
+            assert np.array_equal(parts.features.toarray(), expected.toarray())
+        assert all(map(np.array_equal, parts.column_scales, scales))

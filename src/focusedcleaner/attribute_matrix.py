@@ -161,6 +161,7 @@ def _scaled_columns(matrix: sp.csr_array) -> sp.csr_array:
     if two_valued[columns.sizes > 0].all():
         return sp.csr_array((np.sign(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
     scales = _Scales.of(matrix, powers, columns, two_valued)
+    del columns  # as large as the matrix
     parts = [scales.applied(matrix[start : start + size]) for start, size in _row_parts(matrix)]
     return parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr")
 

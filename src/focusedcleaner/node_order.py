@@ -150,7 +150,7 @@ def _hashes_of_rows(features: sp.csr_array, start: int, stop: int) -> Hashes:
     return _row_sums(entries, indptr - indptr[0])
 
 
-def _refined(colours: Hashes, neighbours: NDArray[np.int64], starts: NDArray[np.int64]) -> Hashes:
+def _refined(colours: Hashes, neighbours: NDArray[np.integer], starts: NDArray[np.integer]) -> Hashes:
     """Add the neighbours' colours to each colour until no further nodes are told apart."""
     distinct = 0
     for _ in range(_ROUNDS):
