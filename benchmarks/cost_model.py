@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from focusedcleaner.adjacency_rows import BLOCK_ENTRIES
 from focusedcleaner.engine.structure import COLUMNS
 
 WORD = 4
@@ -127,16 +128,25 @@ class Speeds:
 
 
 def thread_seconds(method: str, size: Size, speeds: Speeds, threads: int) -> float:
-    """Predict a round in threads."""
+    """Predict a round in threads; a graph of one block has one."""
+    threads = 1 if is_one_block(size) else threads
     return speeds.edge * round_of(method, size).work / threads + speeds.node * size.nodes * size.classes
+
+
+def is_one_block(size: Size) -> bool:
+    """Whether a graph is too small to be cut into blocks."""
+    return 2 * size.edges + size.nodes <= BLOCK_ENTRIES
 
 
 def worker_seconds(method: str, size: Size, speeds: Speeds, workers: int, *, machines: int = 1) -> float:
     """Predict a round of a Ray cluster.
 
     All that is sent goes into the object store once, and from there to each machine: those that have it pass it on, so
-    that the number of copies doubles at each step. What comes back passes through the driver's network.
+    that the number of copies doubles at each step. What comes back passes through the driver's network. A graph of one
+    block is computed by the driver.
     """
+    if is_one_block(size):
+        return thread_seconds(method, size, speeds, 1)
     counted = round_of(method, size)
     moved = (counted.sent + counted.returned) / speeds.store + counted.calls * workers * speeds.message
     if machines > 1:

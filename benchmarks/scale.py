@@ -170,7 +170,8 @@ def ingest_speed(edges: int, suffix: str) -> dict[str, Any]:
         frame = pl.DataFrame({"source": ends[:, 0], "target": ends[:, 1]})
         frame.write_parquet(table) if suffix == "parquet" else frame.write_csv(table)
         del frame
-        command = [sys.executable, "-m", "focusedcleaner", "ingest", str(table), "--out", str(Path(name) / "graph")]
+        program = [sys.executable, "-c", "from focusedcleaner.cli import main; main()"]
+        command = [*program, "ingest", str(table), "--out", str(Path(name) / "graph")]
         start = time.perf_counter()
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         seconds = time.perf_counter() - start

@@ -66,13 +66,23 @@ def _runs(cells: Cells) -> str:
                 _seconds(cell.get("first_round_seconds")),
                 _seconds(cell.get("round_seconds")),
                 _seconds(cell.get("seconds")),
+                "–" if kind == "workers" else _seconds(cell.get("cpu_seconds")),
                 f"{cell['peak_gb']:.2f}" + (f" + {cell['worker_gb']:.2f}" if "worker_gb" in cell else ""),
                 _exponent(smallest, cell),
                 _speed_up(one, cell) if (kind, count) != ("threads", 1) else "–",
                 f"{cell['unit']:.3f}",
             )
         )
-    head = ("edges", "method", "computed by", "first round, s", "later round, s", "whole run, s", "peak GB")
+    head = (
+        "edges",
+        "method",
+        "computed by",
+        "first round, s",
+        "later round, s",
+        "whole run, s",
+        "its CPU, s",
+        "peak GB",
+    )
     return markdown_table((*head, "exponent", "speed-up", "unit, s"), rows)
 
 
