@@ -57,7 +57,7 @@ ResumeOption = Annotated[bool, option("Continue after an interruption.", None, "
 ForceOption = Annotated[bool, option("Replace the output file if it exists.", None, "--force")]
 SeedOption = Annotated[int, option("The seed of the random numbers.", min=0, max=2**32 - 1)]
 ThreadsOption = Annotated[
-    int | None, option("Threads; the result is the same for any number. \\[default: all cores]", min=1)
+    int | None, option("Threads; the result is the same for any number. \\[default: all cores]", min=1, max=1024)
 ]
 JsonOption = Annotated[bool, option("Print one JSON object and nothing else.", None, "--json")]
 

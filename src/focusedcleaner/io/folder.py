@@ -53,7 +53,8 @@ _KINDS: dict[str, tuple[str, int]] = {
 
 def is_folder(path: Path) -> bool:
     """Whether there is a graph folder."""
-    return (path / INDEX).is_file()
+    with prefix_errors(path):  # of a folder that can't be read, or a name that is too long
+        return (path / INDEX).is_file()
 
 
 def open_folder(path: Path, *, verify: bool = False) -> Graph:
