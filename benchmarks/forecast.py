@@ -54,6 +54,9 @@ BIPARTITE = (
 REGIONS = (
     "nodes=60000 degree=8 classes=4 attributes=100 labelled=0.2",
     "nodes=200000 degree=10 classes=16 attributes=64 labelled=0.2",
+    "nodes=60000 degree=8 classes=4 attributes=100",
+    "nodes=60000 degree=8 classes=4 attributes=100 labelled=0",
+    "wild/tolokers",
 )
 """Graphs in regions of which attackers are rehearsed."""
 CELLS = (
@@ -89,7 +92,9 @@ def graph_of(data: str) -> Graph:
     if columns := int(parts.get("numeric", 0)):
         centres = rng.standard_normal((graph.num_classes, columns))
         graph = replace(graph, attributes=centres[labels] + rng.standard_normal((nodes, columns)))
-    hidden = rng.random(nodes) >= parts.get("labelled", 1.0)
+    if not (labelled := parts.get("labelled", 1.0)):
+        return graph.unlabelled()
+    hidden = rng.random(nodes) >= labelled
     return replace(graph, labels=np.where(hidden, UNKNOWN, labels)).with_drawn_split(0, hide=False)
 
 

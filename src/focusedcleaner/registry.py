@@ -7,7 +7,7 @@ imports that package on first use. A method can therefore look up a method of a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -47,12 +47,14 @@ class Method(Generic[T]):
         parts: for each field that holds an object, the possible classes by name. The first is the default; if there
             are several, the field itself is a setting.
         about: a one-line description; by default the first line of the class's docstring.
+        variants: the classes that the setting ``variant`` chooses from, by name; the first is `kind` itself.
     """
 
     name: str
     kind: type[T]
     parts: Mapping[str, Mapping[str, type]] = field(default_factory=dict)
     about: str = ""
+    variants: Mapping[str, type[T]] = field(default_factory=dict)
 
     @property
     def summary(self) -> str:
@@ -70,11 +72,14 @@ class Method(Generic[T]):
 
     def names(self, chosen: Mapping[str, type] | None = None) -> tuple[str, ...]:
         """The names of all settings, those of the chosen or default parts included."""
-        return (*self.settings(chosen), *(part for part, kinds in self.parts.items() if len(kinds) > 1))
+        variant = ("variant",) if self.variants else ()
+        return (*self.settings(chosen), *(part for part, kinds in self.parts.items() if len(kinds) > 1), *variant)
 
     def make(self, given: Mapping[str, object]) -> T:
         """Build the method with these settings; text is parsed as the setting's type."""
         rest = dict(given)
+        if self.variants and "variant" in rest:
+            return self._variant(rest.pop("variant")).make(rest)
         parts, chosen = self._chosen_parts(rest)
         settings = self.settings(chosen)
         values: dict[str, dict[str, Any]] = {"": {}, **{part: {} for part in chosen}}
@@ -88,6 +93,12 @@ class Method(Generic[T]):
             values[part][setting.name] = setting.read(value)
         parts |= {part: kind(**values[part]) for part, kind in chosen.items() if part not in parts}
         return self.kind(**values[""], **parts)
+
+    def _variant(self, name: object) -> Method[T]:
+        """The method with the class of this variant."""
+        if name not in self.variants:
+            raise InputError(f"variant must be {' or '.join(self.variants)}, not {name!r:.80}")
+        return replace(self, kind=self.variants[str(name)], variants={})
 
     def _chosen_parts(self, rest: dict[str, object]) -> tuple[dict[str, object], dict[str, type]]:
         """Take the parts out of the settings: those passed as objects, and the class of each part."""

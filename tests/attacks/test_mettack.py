@@ -167,6 +167,13 @@ def test_it_ends_early_where_no_pair_is_left() -> None:
     assert len(poisoning.added) == 0
 
 
+def test_no_bound_on_removals() -> None:
+    graph = synthetic(60, seed=3)
+    flips = attack("mettack", max_removed="none").poison(graph, 25).flips
+    np.testing.assert_array_equal(flips, Mettack(max_removed=1.0).poison(graph, 25).flips)
+    assert attack("mettack", max_removed="none") == Mettack(max_removed=None)
+
+
 def test_threads_and_time_do_not_matter() -> None:
     graph = synthetic(120, seed=2)
     flips = Mettack().poison(graph, 10).flips

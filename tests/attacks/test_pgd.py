@@ -11,7 +11,8 @@ from torch.nn.functional import cross_entropy
 
 from focusedcleaner.attacks import PGD, Attack, MinMax
 from focusedcleaner.attacks.base import added_and_removed
-from focusedcleaner.attacks.pgd import Ascent, BlockMinMax, BlockPGD, WeightedStructure, best_sample, project
+from focusedcleaner.attacks.pgd import Ascent, BlockMinMax, BlockPGD
+from focusedcleaner.attacks.relaxed import WeightedStructure, best_sample, project
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
@@ -67,7 +68,7 @@ def test_the_gradient_is_that_of_dense_autograd(retrains: bool, graph: Graph, st
     ascent = exact(Ascent((MinMax if retrains else PGD)(lambda_=0.5), graph, 3, np.random.default_rng(0)))
     for _ in range(steps):
         ascent.step(0.3)
-    front, back = ascent._gradient().factors()
+    front, back = ascent.gradient().factors()
     weights = perturbed(graph, ascent.pairs, ascent.values).requires_grad_()
     hops = normalized(weights) @ normalized(weights) @ dense_attributes(graph)
     train = torch.tensor(graph.split.train)
@@ -98,7 +99,7 @@ def test_leaving_out_small_gradients_changes_nothing(graph: Graph, rate: float, 
     sign = 1 - 2 * graph.adjacency().toarray()[u, v]
     before = np.zeros((graph.num_nodes, graph.num_nodes))
     before[ascent.pairs[:, 0], ascent.pairs[:, 1]] = ascent.values
-    front, back = ascent._gradient().factors()
+    front, back = ascent.gradient().factors()
     assert ascent.unit is not None
     raised = before[u, v] + rate / ascent.unit * sign * (front @ back.T).numpy()[u, v]
     expected, _ = project(raised, budget)

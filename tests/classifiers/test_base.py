@@ -22,6 +22,7 @@ from focusedcleaner.classifiers import (
     Air,
     Elastic,
     GNNGuard,
+    LowRank,
     ProGNN,
     SimPGCN,
     classifier,
@@ -85,7 +86,7 @@ def test_renumbered_nodes_renumber_the_output(model: type[NetworkClassifier], gr
     order = np.random.default_rng(0).permutation(graph.num_nodes)
     fitted = model(epochs=8).fit(graph)
     renumbered = graph.subgraph(order)
-    if model is ProGNN:
+    if model in (LowRank, ProGNN):
         with pytest.raises(InputError, match="predicts on no other"):
             fitted.predict(renumbered)
         return
@@ -176,7 +177,8 @@ def test_mistakes_cost_one_line(model: type[NetworkClassifier], graph: Graph) ->
         (GNNGuard, {"memory": 1.5}),
         (Elastic, {"steps": -1}),
         (Air, {"smoothness": 0.0}),
-        (ProGNN, {"rank": 0}),
+        (LowRank, {"rank": 0}),
+        (ProGNN, {"interval": 0}),
     ],
 )
 def test_own_settings_are_checked(model: type[NetworkClassifier], wrong: dict[str, float]) -> None:
@@ -204,3 +206,18 @@ def test_no_known_training_label(graph: Graph) -> None:
     labels[graph.split.train] = -1
     with pytest.raises(InputError, match="no training node has a known label"):
         GCN().fit(replace(graph, labels=labels))
+
+
+def test_without_validation_the_last_state_is_kept(graph: Graph) -> None:
+    """The validation nodes are not looked at: their labels may be any."""
+    assert graph.split is not None
+    assert graph.labels is not None
+    labels = graph.labels.copy()
+    labels[graph.split.val] = 2 - labels[graph.split.val]
+    without = graph.with_split(Split(graph.split.train, [], graph.split.test))
+    for model in (GCN, Elastic):
+        last = model(epochs=12, validated=False).fit(graph).scores(graph)
+        torch.testing.assert_close(last, model(epochs=12).fit(without).scores(graph))
+        torch.testing.assert_close(
+            last, model(epochs=12, validated=False).fit(replace(graph, labels=labels)).scores(graph)
+        )

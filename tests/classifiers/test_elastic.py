@@ -17,12 +17,12 @@ def dense_elastic(graph: Graph, weights: Weights) -> Matrix:
     root = (graph.degrees + 1.0) ** -0.5
     delta = np.zeros((graph.num_edges, graph.num_nodes))
     delta[np.arange(len(u)), u], delta[np.arange(len(u)), v] = root[u], -root[v]
-    share, values, dual = 1 / 4, start, np.zeros((graph.num_edges, start.shape[1]))
+    share, values, dual = 1 / 2, start, np.zeros((graph.num_edges, start.shape[1]))
     for _ in range(10):
         target = share * start + (1 - share) * hat(graph) @ values
         dual = dual + delta @ (target - share * delta.T @ dual) / (2 * share)
         length = np.linalg.norm(dual, axis=1, keepdims=True)
-        dual = np.where(length > 3, 3 * dual / np.where(length > 0, length, 1), dual)
+        dual = np.where(length > 1, dual / np.where(length > 0, length, 1), dual)
         values = target - share * delta.T @ dual
     return np.asarray(values)
 

@@ -10,7 +10,18 @@ import pytest
 import torch
 from hypothesis import given, settings
 
-from focusedcleaner.classifiers import GCN, SGC, Classifier, Elastic, GNNGuard, ProGNN, SimPGCN, base, classifier
+from focusedcleaner.classifiers import (
+    GCN,
+    SGC,
+    Classifier,
+    Elastic,
+    GNNGuard,
+    LowRank,
+    ProGNN,
+    SimPGCN,
+    base,
+    classifier,
+)
 from focusedcleaner.classifiers import gcn as gcn_module
 from focusedcleaner.classifiers import sgc as sgc_module
 from focusedcleaner.classifiers.base import TwoLayers
@@ -107,7 +118,7 @@ def test_a_graph_folder_is_learnt_like_the_graph(graph: Graph, model: Classifier
     np.testing.assert_array_equal(model.fit(folder, seed=1).predict(folder), expected)
 
 
-@pytest.mark.parametrize("model", [ProGNN(), SimPGCN()], ids=lambda model: model.name)
+@pytest.mark.parametrize("model", [LowRank(), ProGNN(), SimPGCN()], ids=lambda model: model.name)
 def test_who_compares_all_pairs_refuses_many_nodes(
     model: Classifier, graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,7 +128,7 @@ def test_who_compares_all_pairs_refuses_many_nodes(
         model.fit(graph)
 
 
-@pytest.mark.parametrize("name", ["elastic", "air", "rgcn", "median", "gnnguard", "prognn"])
+@pytest.mark.parametrize("name", ["elastic", "air", "rgcn", "median", "gnnguard", "prognn", "low-rank"])
 def test_who_needs_too_much_memory_refuses(name: str, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "machine_memory", lambda: 1000)
     with pytest.raises(InputError, match=rf"{name} needs about \d+ GB of memory for this graph, and .* use gcn or sgc"):

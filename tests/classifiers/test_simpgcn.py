@@ -8,7 +8,7 @@ import torch
 from focusedcleaner.classifiers.simpgcn import SimPGCN, mix
 from focusedcleaner.engine.operators import propagation
 from focusedcleaner.graph import Graph
-from tests.classifiers.dense import Matrix, Weights, check_formula, cosine, features, hat, normalized, relu, small
+from tests.classifiers.dense import Matrix, Weights, check_formula, cosine, features, hat, normalized, small
 
 
 def dense_simpgcn(graph: Graph, weights: Weights) -> Matrix:
@@ -27,7 +27,7 @@ def dense_simpgcn(graph: Graph, weights: Weights) -> Matrix:
         mixed = share * hat(graph) + (1 - share) * similar + 0.1 * np.diag(gate[:, 1])
         return np.asarray(mixed @ values @ weight)
 
-    hidden = relu(layer("first", X, weights["first.weight"]) + weights["first.bias"])
+    hidden = layer("first", X, weights["first.weight"]) + weights["first.bias"]
     return layer("second", hidden, weights["second.weight"]) + weights["second.bias"]
 
 

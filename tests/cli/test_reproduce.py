@@ -26,12 +26,12 @@ def own_store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FOCUSEDCLEANER_CACHE", str(tmp_path / "cache"))
 
 
-def test_the_list_names_all_eighteen(cli: Command) -> None:
+def test_the_list_names_all_nineteen(cli: Command) -> None:
     done = cli("reproduce", "--list")
     assert done.exit_code == 0
     for name in ("datasets", "accuracy-mettack", "prognn-graphs", "splits"):
         assert name in done.output
-    assert len([line for line in done.output.splitlines() if line[:2].strip().isdecimal()]) == 18
+    assert len([line for line in done.output.splitlines() if line[:2].strip().isdecimal()]) == 19
 
 
 def test_missing_cells_are_computed_once_and_shown(cli: Command, folder: Path) -> None:

@@ -109,7 +109,7 @@ def test_auto_is_the_default_and_keeps_the_settings(
     refused = cli("sanitize", "graph.npz", "--set", "tau=0.5", "--out", "RUN")
     assert refused.exit_code == 2
     assert refused.stderr == (
-        "error: auto chose jaccard for this graph: jaccard has no setting 'tau'; its settings are threshold; "
+        "error: auto chose jaccard for this graph: jaccard has no setting 'tau'; its settings are threshold, distance; "
         "or choose another method\n"
     )
     assert not Path("RUN").exists()
@@ -126,6 +126,16 @@ def test_settings_reach_the_method(cli: Command, graph_file: Path) -> None:
     assert settings["detector"]["tau"] == 0.5
     assert settings["inner"] == {"kind": "Unrolled", "steps": 20, "rate": 0.1, "momentum": 0.9}
     assert settings["edges_per_round"] == 2
+
+
+def test_a_preset_sets_the_method_and_its_settings(cli: Command, graph_file: Path) -> None:
+    words = ("--preset", "paper", "--set", "steps=10", "--budget", "4", "--out", "RUN")
+    assert cli("sanitize", graph_file, *words).exit_code == 0
+    record = json.loads(Path("RUN/run.json").read_text())
+    assert record["method"] == "cld"
+    assert record["settings"]["victim_ends"] == 2
+    assert (record["settings"]["inner"]["kind"], record["settings"]["inner"]["steps"]) == ("TwoLayer", 10)
+    fails(cli("sanitize", "nothing.npz", "--preset", "newspaper"), "there is no preset 'newspaper'", left=["RUN"])
 
 
 def test_ids_of_the_owner_come_back(cli: Command, graph: Graph, folder: Path) -> None:

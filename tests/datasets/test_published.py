@@ -11,7 +11,6 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from focusedcleaner.datasets import DatasetInfo, download, published
 from focusedcleaner.datasets.download import cora_from_text
 from focusedcleaner.errors import InputError
 from focusedcleaner.io import load_graph
+from tests.datasets.local_server import QuietHandler, serving
 
 NETWORK = "FOCUSEDCLEANER_TEST_NETWORK"
 
@@ -58,8 +58,8 @@ class Server:
 def server(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     state = Server()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+    class Handler(QuietHandler):
+        def do_GET(self) -> None:  # noqa: N802  # http.server's name
             state.asked.append(self.path)
             if state.mode == "silent":
                 state.stop.wait(5)
@@ -74,17 +74,10 @@ def server(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
             if state.mode in ("ok", "wrong", "large"):
                 self.wfile.write(state.body[len(state.body) // 2 :])
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
-        thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        monkeypatch.setattr(published, "BASE_URL", f"http://127.0.0.1:{http.server_port}/data")
+    with serving(Handler) as url:
+        monkeypatch.setattr(published, "BASE_URL", f"{url}/data")
         yield state
         state.stop.set()
-        http.shutdown()
-        thread.join()
 
 
 @pytest.fixture

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, replace
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -9,9 +12,24 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from focusedcleaner.datasets import synthetic
-from focusedcleaner.detectors import ClassDiv
+from focusedcleaner.detectors import ClassDiv, View
+from focusedcleaner.detectors.base import Memory
 from focusedcleaner.detectors.classdiv import RIDGE, Mixture, Monomials, energy_gradient, quantile
 from tests.detectors.views import view_of
+
+VIEW = view_of(synthetic(num_nodes=60, seed=2))
+
+
+@dataclass(frozen=True)
+class InUnit(ClassDiv):
+    """ClassDiv whose features before scaling are given, in some unit."""
+
+    raw: Tensor | None = None
+    factor: float = 1.0
+
+    def _divergences(self, view: View) -> Tensor:
+        assert self.raw is not None
+        return self.raw * self.factor
 
 
 def test_classdiv_threshold_follows_the_quantile_with_momentum() -> None:
@@ -23,6 +41,31 @@ def test_classdiv_threshold_follows_the_quantile_with_momentum() -> None:
     second = detector.victims(view, first.memory)
     expected = 0.25 * float(torch.quantile(second.score, 0.8)) + 0.75 * first.threshold
     assert second.threshold == pytest.approx(expected, abs=1e-5)
+
+
+@settings(deadline=None, max_examples=15)
+@given(factor=st.floats(0.01, 100), seed=st.integers(0, 50))
+def test_features_in_another_unit_move_threshold_and_energies_alike(factor: float, seed: int) -> None:
+    """κ averages over rounds, so a round whose features are on another scale must not move it against the energies."""
+    raw = torch.rand(60, 3, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    one, other = (InUnit(first_epochs=3, raw=raw, factor=unit).victims(VIEW, {}) for unit in (1.0, factor))
+    shift = 3 * math.log(factor)
+    torch.testing.assert_close(other.score, one.score + shift, rtol=0, atol=1e-3)
+    assert other.threshold - one.threshold == pytest.approx(shift, abs=1e-3)
+
+
+@pytest.mark.parametrize("removed", [1, 2, 7])
+def test_the_threshold_after_several_removals_is_that_of_single_steps(removed: int) -> None:
+    view = view_of(synthetic(num_nodes=150, seed=1))
+    detector = ClassDiv(first_epochs=10, epochs=0)
+    first = detector.victims(view, {})
+    memory: Memory = {**first.memory, "threshold": first.memory["threshold"] + 5}
+    at_once = detector.victims(replace(view, removed=removed), memory)
+    for _ in range(removed):
+        step = detector.victims(view, memory)
+        memory = dict(step.memory)
+    assert at_once.threshold == pytest.approx(step.threshold, abs=1e-4)
+    assert first.threshold < at_once.threshold < first.threshold + 5
 
 
 def test_classdiv_without_warm_start_trains_afresh() -> None:

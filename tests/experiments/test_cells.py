@@ -84,7 +84,7 @@ def test_an_edition_changes_the_keys_of_its_method_and_of_dependent_cells(monkey
         return {"cld": cld.key, "lp": lp.key, "gcn after cld": accuracy(cld, "gcn").key, "poison": cld.poison.key}
 
     before = keys()
-    monkeypatch.setitem(cells_module.EDITIONS, "cld", 2)
+    monkeypatch.setitem(cells_module.EDITIONS, "cld", 99)
     changed = {name for name, key in keys().items() if key != before[name]}
     cells_module._method.cache_clear()
     assert changed == {"cld", "gcn after cld"}
@@ -141,8 +141,17 @@ def test_keys_stay_those_of_the_committed_results() -> None:
         "30b9e0eae552f42d8e9b6e5c": sanitation(poison(Source("cora")), "agreement"),
         "3dd7f9649e17a190230bebe2": accuracy(sanitation(poison(Source("cora")), "agreement"), "gcn"),
         "85334caa7a70bbaa05a2390a": pruning(attacked, 1.0, 0.0),
-        "25bcc644f843b5952f393fe7": sanitation(attacked, "cld", settings=unrolled, seed=2),
+        "0b2c235f78005c121df3f4e1": sanitation(attacked, "lp", settings=unrolled, seed=2),
         "29f19348ef3b1a6b2d05b1fd": accuracy(poison(Source("polblogs", "prognn"), "published", 0.25), "median", seed=9),
         "1cc608d1e2505150fb561a0a": accuracy(poison(Source("citeseer"), "nettack", 3), "rgcn", seed=4, nodes="targets"),
     }
     assert {key: cell.key for key, cell in keys.items()} == {key: key for key in keys}
+
+
+def test_added_settings_change_a_key_only_if_they_are_set() -> None:
+    attacked = poison(Source("cora"), "mettack", 0.1)
+    assert "validated" not in accuracy(attacked, "gcn").text
+    assert accuracy(attacked, "gcn", (("validated", True),)).key == accuracy(attacked, "gcn").key
+    assert accuracy(attacked, "gcn", (("validated", False),)).key != accuracy(attacked, "gcn").key
+    assert "distance" not in sanitation(attacked, "jaccard").text
+    assert sanitation(attacked, "jaccard", settings=(("distance", True),)).key != sanitation(attacked, "jaccard").key

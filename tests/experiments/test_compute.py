@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from focusedcleaner.attacks import attack
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.experiments import compute
-from focusedcleaner.experiments.cells import Arrays, Cell, CellResult, Source, accuracy, poison, pruning, sanitation
+from focusedcleaner.experiments.cells import (
+    Arrays,
+    Cell,
+    CellResult,
+    Source,
+    accuracy,
+    poison,
+    pruning,
+    resplit,
+    sanitation,
+)
 from focusedcleaner.experiments.compute import cell_graph, clean_graph, make_task, run_task
 
 SMALL = Source("synthetic-100", "random 0")
@@ -77,12 +88,47 @@ def test_published_files_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(compute, "_without_split", lambda data: synthetic(num_nodes=100, seed=0, with_split=False))
     monkeypatch.setenv("FOCUSEDCLEANER_DATA", str(tmp_path))
     monkeypatch.setenv("FOCUSEDCLEANER_CACHE", str(tmp_path / "cache"))
-    with pytest.raises(InputError, match=r"authors/cora_splits\.json is neither in the folder FOCUSEDCLEANER_DATA"):
-        clean_graph(Source("cora"))
-    (tmp_path / "authors").mkdir()
-    (tmp_path / "authors" / "cora_splits.json").write_text('{"idx_train": [0, 1], "idx_val": [2], "idx_test": [3]}')
+    with pytest.raises(
+        InputError, match=r"prognn/cora_prognn_splits\.json is neither in the folder FOCUSEDCLEANER_DATA"
+    ):
+        clean_graph(Source("cora", "prognn"))
+    for name in ("prognn/cora_prognn_splits.json", "authors/cora_splits.json"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text('{"idx_train": [0, 1], "idx_val": [2], "idx_test": [3]}')
     with pytest.raises(InputError, match="is not the published file: its SHA-256 differs"):
+        clean_graph(Source("cora", "prognn"))
+    with pytest.raises(InputError, match="its git blob id differs"):
         clean_graph(Source("cora"))
     with pytest.raises(InputError, match="there is no split 'mine'"):
         clean_graph(Source("cora", "mine"))
     clean_graph.cache_clear()
+
+
+def test_a_smaller_budget_is_the_beginning_of_the_methods_own_run() -> None:
+    attacked = poison(SMALL, "dice", 0.2)
+    flips = computed(attacked).arrays
+    quick = (("rounds", 1), ("trees", 10), ("attackers", "dice"), ("attackers_elsewhere", "random"))
+    own, small = (sanitation(attacked, "self-attack", budget, quick) for budget in ("auto", 0.05))
+    assert small.ranking == own
+    assert small.inputs() == (own, attacked)
+    alone = computed(small, flips).arrays["removed"]
+    shared = run_task(make_task(small, lambda cell: {"removed": np.tile(alone, (3, 1))} if cell == own else flips))
+    assert shared.arrays["removed"].tolist() == alone.tolist()
+    assert shared.values["esr"] == computed(small, flips).values["esr"]
+    ran = computed(own, flips)
+    served = run_task(make_task(small, lambda cell: ran.arrays if cell == own else flips))
+    assert served.arrays["removed"].tolist() == alone.tolist()
+
+
+def test_the_defender_may_have_another_split_than_the_attacker() -> None:
+    attacked = poison(SMALL, "dice", 0.1)
+    flips = computed(attacked).arrays
+    other = resplit(attacked, "random 1")
+    graph = cell_graph(other, lambda cell: flips)
+    assert graph.split == clean_graph(Source(SMALL.data, "random 1")).split
+    assert graph.edges.tolist() == cell_graph(attacked, lambda cell: flips).edges.tolist()
+    cleaned = sanitation(other, "agreement")
+    assert cleaned.inputs() == (attacked,)
+    assert accuracy(cleaned, "gcn").inputs() == (cleaned, attacked)
+    removed = [computed(one, flips).arrays["removed"].tolist() for one in (cleaned, sanitation(attacked, "agreement"))]
+    assert removed[0] != removed[1]

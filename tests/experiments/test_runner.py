@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from focusedcleaner.experiments import catalogue
-from focusedcleaner.experiments.cells import Cell, CellResult, Source, accuracy, poison, sanitation
+from focusedcleaner.experiments.catalogue import common
+from focusedcleaner.experiments.cells import AUTHORS, Cell, CellResult, Source, accuracy, poison, sanitation
 from focusedcleaner.experiments.compute import Task
 from focusedcleaner.experiments.engines import Engine
 from focusedcleaner.experiments.runner import Runner, estimate_seconds, missing_cells, schedule
@@ -150,18 +151,52 @@ def test_a_cell_that_another_runner_computes_is_waited_for(tmp_path: Path, monke
 
 
 def test_tables_fill_evenly() -> None:
-    cells = schedule([catalogue.load("esr"), catalogue.load("f1"), catalogue.load("accuracy-mettack")])
+    cells = schedule([catalogue.load("esr"), catalogue.load("f1"), catalogue.load("accuracy-minmax")])
     assert len({cell.key for cell in cells}) == len(cells)
-    seeds = [cell.seed for cell in cells]
-    assert seeds == sorted(seeds)
-    first = [cell for cell in cells if cell.kind == "sanitation" and cell.seed == 0]
-    powers = [cell.poison.amount for cell in first]
-    assert powers == sorted(powers, key=[0.1, 0.25, 0.05, 0.2, 0.15].index)
+    fast = [cell for cell in cells if cell.method not in common()["slow"]]
+    for group in (True, False):
+        inside = [cell for cell in fast if (cell.poison.method in AUTHORS) == group]
+        seeds = [cell.seed for cell in inside]
+        assert seeds == sorted(seeds)
+        powers = [cell.poison.amount for cell in inside if cell.kind == "sanitation" and cell.seed == 0]
+        assert powers == sorted(powers, key=[0.1, 0.25, 0.05, 0.2, 0.15].index)
+
+
+def test_the_authors_poison_comes_first_and_robust_models_after_sanitation_last() -> None:
+    experiments = [catalogue.load(name) for name in ("with-robust-lp", "accuracy-mettack")]
+    cells = [cell for cell in schedule(experiments) if cell.method not in common()["slow"]]
+    theirs = [cell.poison.method in AUTHORS for cell in cells]
+    assert theirs == sorted(theirs, reverse=True)
+    combined = {cell.key for cell in experiments[0].cells()} - {cell.key for cell in experiments[1].cells()}
+    late = [cell.key in combined for cell in cells if cell.poison.method not in AUTHORS]
+    assert late == sorted(late)
+
+
+def test_cells_without_the_authors_files_are_left_out_and_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FOCUSEDCLEANER_DATA", str(tmp_path))
+    monkeypatch.setenv("FOCUSEDCLEANER_CACHE", str(tmp_path))
+    monkeypatch.setattr("focusedcleaner.datasets.authors.BASE_URL", "http://127.0.0.1:1")
+    theirs = [accuracy(poison(Source("cora"), "authors-mettack", power), "sgc") for power in (0.05, 0.1)]
+    with Store(tmp_path) as store:
+        report = Runner(store, Recorder()).run([*CELLS, *theirs])
+    assert report.computed == len(CELLS) + 1
+    assert not report.failed
+    reasons = list(report.files.values())
+    assert set(report.files) == {cell.poison for cell in theirs}
+    assert ["can't be downloaded" in reason for reason in reasons] == [True, False], "one attempt is enough"
+
+
+def test_the_slowest_methods_come_last() -> None:
+    slow = [cell.method in common()["slow"] for cell in schedule([catalogue.load("accuracy-mettack")])]
+    assert any(slow)
+    assert slow == sorted(slow)
 
 
 def test_estimates_come_from_similar_cells() -> None:
     known = {CLEANED[0].key: CellResult({}, 10.0), accuracy(POISONS[0], "sgc").key: CellResult({}, 4.0)}
     elsewhere = replace(CLEANED[1], graph=poison(Source("cora")))
-    untimed: list[Cell] = [accuracy(POISONS[0], "prognn"), sanitation(POISONS[0], "svd")]
+    untimed: list[Cell] = [accuracy(POISONS[0], "low-rank"), sanitation(POISONS[0], "svd")]
     estimates = estimate_seconds({one.key: one for one in (CLEANED[1], elsewhere, CELLS[-1], *untimed)}, CELLS, known)
     assert list(estimates.values()) == [10.0, 10.0, 4.0, 12.0, 3.0]

@@ -70,6 +70,7 @@ def test_markdown_and_csv_have_every_entry() -> None:
         ({"order": ["jaccard", ["cld"]]}, [True, False]),
         ({"reaches": "cld", "within": 3.0}, [False, True]),
         ({"reaches": "cld", "within": 4.5}, [True, True]),
+        ({"near": "cld", "within": 3.0}, [False, True]),
         ({"higher": ["0.1", "0.05"], "rows": ["cld"]}, [True]),
         ({"peaks": {"cld": "0.1", "jaccard": "0.1"}}, [True, False]),
         ({"higher": ["0.1", "0.05"]}, [True, False]),

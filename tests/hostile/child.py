@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,6 +102,27 @@ def command(*words: object, cwd: Path | None = None, **limits: Any) -> Outcome:
         main([os.fspath(word) if isinstance(word, Path) else str(word) for word in words])
 
     return in_child(run, **limits)
+
+
+def answers(folder: Path, commands: Sequence[str]) -> list[str]:
+    """What each of several commands in a folder writes to standard error, after the command itself and before its exit
+    code; they run one after another in one child."""
+
+    def every_command() -> None:
+        os.chdir(folder)
+        for line in commands:
+            sys.stderr.write(f"$ {line}\n")
+            try:
+                main(line.split())
+            except SystemExit as stop:
+                sys.stderr.write(f"exit {stop.code or 0}\n")
+
+    outcome = in_child(every_command, seconds=60, megabytes=512)
+    assert outcome.code == 0, outcome.err
+    assert "\x1b" not in outcome.out + outcome.err
+    found = outcome.err.split("$ ")[1:]
+    assert len(found) == len(commands)
+    return found
 
 
 def _run(function: Callable[[], Any], out: int, err: int, megabytes: int) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
-from focusedcleaner.cli import main
 from focusedcleaner.graph import Graph
 from focusedcleaner.io.folder_writer import write_folder
-from tests.hostile.child import in_child
+from tests.hostile.child import answers
 from tests.hostile.folder_cases import CASES, Tamper, fitted
 
 COMMANDS = ("check GRAPH --json", "sanitize GRAPH --method agreement --budget 3 --out RUN --json")
@@ -25,28 +23,11 @@ def written(small: Graph, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def answers(folder: Path) -> list[str]:
-    """What each command says on standard error, and its exit code."""
-
-    def every_command() -> None:
-        os.chdir(folder)
-        for line in COMMANDS:
-            sys.stderr.write(f"$ {line}\n")
-            try:
-                main(line.split())
-            except SystemExit as stop:
-                sys.stderr.write(f"exit {stop.code or 0}\n")
-
-    outcome = in_child(every_command, seconds=60, megabytes=512)
-    assert outcome.code == 0, outcome.err
-    return outcome.err.split("$ ")[1:]
-
-
 @pytest.mark.parametrize("tamper", CASES.values(), ids=CASES)
 def test_tampered_folders(tamper: Tamper, written: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(written, tmp_path / "here")
     tamper(folder / "GRAPH")
-    for answer in answers(folder):
+    for answer in answers(folder, COMMANDS):
         _, *lines, code = answer.splitlines()
         assert code == "exit 2", answer
         assert len(lines) == 1, answer
@@ -57,5 +38,5 @@ def test_tampered_folders(tamper: Tamper, written: Path, tmp_path: Path) -> None
 def test_a_folder_whose_checksums_were_made_again_works(written: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(written, tmp_path / "here")
     fitted(folder / "GRAPH")
-    assert all(answer.splitlines()[-1] == "exit 0" for answer in answers(folder))
+    assert all(answer.splitlines()[-1] == "exit 0" for answer in answers(folder, COMMANDS))
     assert sorted(os.listdir(folder)) == ["GRAPH", "RUN"]

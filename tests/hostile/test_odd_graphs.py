@@ -40,12 +40,14 @@ QUICK: dict[str, dict[str, Any]] = {
     "pgd": {"iterations": 3, "samples": 2},
     "prbcd": {"epochs": 2, "block_size": 1000},
     "grbcd": {"epochs": 2, "block_size": 1000},
+    "lrbcd": {"epochs": 2, "block_size": 1000},
+    "meta-pgd": {"iterations": 3, "samples": 2},
     "adaptive": {"steps": 1, "pool": 2, "learns": 1, "against": "agreement"},
 }
 """Settings with which a method takes a fraction of a second."""
 POWER = 4
 """Edges that an attack may flip; it grows with the budget."""
-SLOW = {"self-attack", "focused-self-attack", "focused-ensemble", "gasoline", "adaptive", "prbcd", "grbcd"}
+SLOW = {"self-attack", "focused-self-attack", "focused-ensemble", "gasoline", "adaptive", "prbcd", "grbcd", "lrbcd"}
 """Methods that see only every third odd graph in the short form."""
 
 

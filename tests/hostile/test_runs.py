@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
-from focusedcleaner.cli import main
 from focusedcleaner.io.transaction import JOURNAL
 from focusedcleaner.runs import read_run
-from tests.hostile.child import command, in_child
+from tests.hostile.child import answers, command
 from tests.hostile.run_cases import CASES, Tamper
 
 COMMANDS = (
@@ -36,22 +33,7 @@ def test_tampered_runs(tamper: Tamper, sample: Path, tmp_path: Path, campaign: b
     folder = shutil.copytree(sample, tmp_path / "here")
     tamper(folder / "RUN")
     commands = (*COMMANDS, *SLOW_COMMANDS) if campaign else COMMANDS
-
-    def every_command() -> None:
-        os.chdir(folder)
-        for line in commands:
-            sys.stderr.write(f"$ {line}\n")
-            try:
-                main(line.split())
-            except SystemExit as stop:
-                sys.stderr.write(f"exit {stop.code or 0}\n")
-
-    outcome = in_child(every_command, seconds=60, megabytes=512)
-    assert outcome.code == 0, outcome.err
-    assert "\x1b" not in outcome.out + outcome.err
-    answers = outcome.err.split("$ ")[1:]
-    assert len(answers) == len(commands)
-    for answer in answers:
+    for answer in answers(folder, commands):
         _, *lines, code = answer.splitlines()
         errors = [line for line in lines if not line.startswith("note: ")]
         assert (code, len(errors)) in (("exit 0", 0), ("exit 2", 1)), answer

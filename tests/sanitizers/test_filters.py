@@ -70,6 +70,21 @@ def test_a_threshold_removes_every_edge_at_or_below_it(kind: type[Jaccard], grap
     assert len(kind(threshold=-2.0).sanitize(graph, "auto").removed) == 0
 
 
+def test_a_distance_threshold_removes_every_edge_beyond_it(graph: Graph) -> None:
+    assert graph.attributes is not None
+    rows = graph.attributes.toarray()
+    distances = np.array([math.dist(rows[u], rows[v]) for u, v in graph.edges])
+    threshold = float(np.sort(distances)[-60])
+    found = Jaccard(threshold=threshold, distance=True).sanitize(graph)
+    beyond = {tuple(edge) for edge in graph.edges[distances > threshold + 1e-9].tolist()}
+    removed = {tuple(edge) for edge in found.removed.tolist()}
+    assert 0 < len(removed) < 60
+    assert removed <= beyond
+    for u, v in beyond - removed:
+        assert found.graph.degrees[[u, v]].min() == 1
+    assert scores_of(Jaccard(distance=True), graph) == pytest.approx(distances)
+
+
 @pytest.mark.parametrize("name", ["jaccard", "cosine"])
 def test_similarity_filters_need_attributes(name: str, graph: Graph) -> None:
     with pytest.raises(InputError, match=f"the graph has no attributes, and {name} compares nothing else: use .*cld"):

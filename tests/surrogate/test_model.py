@@ -12,10 +12,11 @@ from torch import Tensor
 from focusedcleaner.datasets import synthetic
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import Graph
-from focusedcleaner.surrogate import Implicit, Surrogate, Unrolled
+from focusedcleaner.surrogate import Implicit, InnerTraining, Surrogate, TwoLayer, Unrolled
 from tests.strategies import labelled_graphs
 
 UNROLLED = Unrolled(steps=20)
+TWO_LAYER = TwoLayer(hidden=3, steps=20)
 IMPLICIT = Implicit(weight_decay=0.01, tolerance=1e-12)
 FORMS = ("dual", "primal", "sparse")
 
@@ -41,6 +42,18 @@ def unrolled_weights(rows: Tensor, labels: Tensor, inner: Unrolled) -> Tensor:
     return weights
 
 
+def two_layer_weights(rows: Tensor, labels: Tensor, inner: TwoLayer) -> Tensor:
+    """W₁·W₂ by autograd of the training loss, itself differentiable."""
+    weights = [part.requires_grad_() for part in inner.initial(rows.shape[1], labels.shape[1], seed=0)]
+    velocity = [torch.zeros_like(part) for part in weights]
+    for _ in range(inner.steps):
+        loss = -(torch.log_softmax(rows @ weights[0] @ weights[1], 1) * labels).sum() / len(labels)
+        gradient = torch.autograd.grad(loss, weights, create_graph=True)
+        velocity = [inner.momentum * old + new for old, new in zip(velocity, gradient, strict=True)]
+        weights = [part - inner.rate * step for part, step in zip(weights, velocity, strict=True)]
+    return weights[0] @ weights[1]
+
+
 def optimal_weights(rows: Tensor, labels: Tensor, decay: float) -> Tensor:
     """Newton's method with the full Hessian; its last step is differentiable: the implicit function theorem."""
     shape = rows.shape[1], labels.shape[1]
@@ -60,7 +73,7 @@ def optimal_weights(rows: Tensor, labels: Tensor, decay: float) -> Tensor:
     return (flat - torch.linalg.solve(torch.func.hessian(objective)(flat, fixed), gradient)).view(shape)
 
 
-def oracle(graph: Graph, inner: Unrolled | Implicit, signal: Tensor) -> Tensor:
+def oracle(graph: Graph, inner: InnerTraining, signal: Tensor) -> Tensor:
     """d⟨signal, Z⟩/d(edge) for every edge, by autograd through a dense A."""
     assert graph.split is not None
     assert graph.labels is not None
@@ -71,6 +84,8 @@ def oracle(graph: Graph, inner: Unrolled | Implicit, signal: Tensor) -> Tensor:
     rows = two_hops[train]
     if isinstance(inner, Unrolled):
         weights = unrolled_weights(rows, labels, inner)
+    elif isinstance(inner, TwoLayer):
+        weights = two_layer_weights(rows, labels, inner)
     else:
         mean_square = float(dense_attributes(graph).square().sum(1).mean()) or 1.0
         weights = optimal_weights(rows, labels, inner.weight_decay * mean_square)
@@ -84,13 +99,11 @@ def assert_close(ours: Tensor, theirs: Tensor) -> None:
     assert float((ours - theirs).abs().max()) <= 1e-6 * scale
 
 
-@pytest.mark.parametrize("inner", [UNROLLED, IMPLICIT], ids=["unrolled", "implicit"])
+@pytest.mark.parametrize("inner", [UNROLLED, TWO_LAYER, IMPLICIT], ids=["unrolled", "two-layer", "implicit"])
 @pytest.mark.parametrize("form", FORMS)
 @settings(deadline=None, max_examples=8)
 @given(graph=labelled_graphs(max_nodes=9), seed=st.integers(0, 1000))
-def test_meta_gradient_is_that_of_dense_autograd(
-    inner: Unrolled | Implicit, form: str, graph: Graph, seed: int
-) -> None:
+def test_meta_gradient_is_that_of_dense_autograd(inner: InnerTraining, form: str, graph: Graph, seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     signal = torch.randn(graph.num_nodes, graph.num_classes, generator=generator, dtype=torch.float64)
     surrogate = Surrogate(graph, inner=inner, form=form)

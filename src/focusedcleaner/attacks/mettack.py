@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import torch
 
 from focusedcleaner.attacks.base import FlipLog, GreedyAttack
 from focusedcleaner.attacks.degree_test import DegreeTest
-from focusedcleaner.attacks.loss import AttackerLoss
+from focusedcleaner.attacks.loss import AttackerLoss, LossKind
 from focusedcleaner.engine.structure import MutableEdges
 from focusedcleaner.engine.top_pairs import Excluded, best_pair
 from focusedcleaner.graph import Graph
@@ -39,7 +40,7 @@ class Mettack(GreedyAttack):
 
     Args:
         lambda_: λ, between 0 and 1.
-        max_removed: the largest share of deletions among the flips so far; 1 for no bound.
+        max_removed: the largest share of deletions among the flips so far; None or 1 for no bound, as published.
         inner: the inner training: `Regularized`, or `Unrolled` as published.
         likelihood_ratio: τ of the `DegreeTest` that each flip must pass, 0.004 as published; None for no test.
 
@@ -52,9 +53,10 @@ class Mettack(GreedyAttack):
     """
 
     name = "mettack"
+    loss: ClassVar[LossKind] = "ce"
 
     lambda_: float = bounded(0.0, "[0, 1]")
-    max_removed: float = bounded(0.04, "[0, 1]")
+    max_removed: float | None = bounded(0.04, "[0, 1]")
     inner: InnerTraining = field(default_factory=Regularized)
     likelihood_ratio: float | None = bounded(None, "(0, inf)")
 
@@ -71,7 +73,7 @@ class MettackSearch:
         fitted = self.surrogate.fit()
         self.start = torch.from_numpy(log["inner"]) if "inner" in log else fitted.solution.coordinates
         """The optimum after the last flip, from which the next inner training starts."""
-        self.loss = AttackerLoss(graph, fitted.logits.argmax(1), attack.lambda_)
+        self.loss = AttackerLoss(graph, fitted.logits.argmax(1), attack.lambda_, attack.loss)
         tau = attack.likelihood_ratio
         self.test = None if tau is None else DegreeTest(graph.degrees, tau)
         self.poisoned, self.removals = MutableEdges(graph), 0
@@ -105,8 +107,8 @@ class MettackSearch:
         return best_pair(*gradient.factors(), Excluded(self.poisoned.not_insertable(), groups, allowed))
 
     def _removal(self, gradient: PairGradient) -> tuple[tuple[int, int], float] | None:
-        edges = self.poisoned.edges
-        if self.removals + 1 > self.attack.max_removed * (len(self.poisoned.flipped) + 1):
+        edges, bound = self.poisoned.edges, self.attack.max_removed
+        if bound is not None and self.removals + 1 > bound * (len(self.poisoned.flipped) + 1):
             return None
         candidates = self.poisoned.removable()
         if self.test is not None:

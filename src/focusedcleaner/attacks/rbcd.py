@@ -7,7 +7,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -26,7 +26,7 @@ MERGED = 600_000
 
 @dataclass(frozen=True)
 class BlockAttack(Attack):
-    """Base of PRBCD and GRBCD: attacks a GCN trained on the clean graph, on the nodes outside its training set.
+    """Base of PRBCD, GRBCD and LRBCD: attacks a GCN trained on the clean graph, on the nodes outside its training set.
 
     Args:
         block_size: number of pairs in a block; more are drawn if the budget needs them.
@@ -37,6 +37,9 @@ class BlockAttack(Attack):
     block_size: int = bounded(250_000, "[1, 10000000]")
     epochs: int = bounded(125, "[1, 100000]")
     hidden: int = bounded(16, "[1, 10000]")
+
+    changes: ClassVar[tuple[type, ...]] = ()
+    """Classes that change PyG's one."""
 
     @abstractmethod
     def steps(self) -> tuple[str, dict[str, int]]:
@@ -63,18 +66,22 @@ class BlockAttack(Attack):
             labels = victim.fit(graph, edges)
             unused = torch.zeros(graph.num_nodes, 1)  # the victim holds the attributes itself
             attack = self._attack(victim, block, large=large)
+            self.constrain(attack, graph)
             attack.report = lambda step: progress(budget * step // self.epochs, budget)
             _, flips = attack.attack(unused, edges, labels, budget, torch.from_numpy(others))
         progress(budget, budget)
         ordered = np.unique(np.sort(flips.numpy().T.astype(np.int64), axis=1), axis=0)
         return without_isolation(graph, ordered[ordered[:, 0] != ordered[:, 1]][:budget])
 
+    def constrain(self, attack: Any, graph: Graph) -> None:
+        """Give PyG's attack the constraints beside the budget; there are none by default."""
+
     def _attack(self, victim: Victim, block_size: int, *, large: bool) -> Any:
         """PyG's attack, which reports its steps; on a large graph, with the block unmerged."""
         name, settings = self.steps()
         kind = getattr(_implementation(), name)
         added = (_Unmerged, _Reporting) if large else (_Reporting,)
-        return type(name, (*added, kind), {})(victim, block_size, **settings, log=False)
+        return type(name, (*self.changes, *added, kind), {})(victim, block_size, **settings, log=False)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from focusedcleaner.classifiers.base import Classifier
 from focusedcleaner.classifiers.elastic import Elastic
 from focusedcleaner.classifiers.gcn import GCN
 from focusedcleaner.classifiers.gnnguard import GNNGuard
+from focusedcleaner.classifiers.low_rank import LowRank
 from focusedcleaner.classifiers.median import Median
 from focusedcleaner.classifiers.mlp import MLP
 from focusedcleaner.classifiers.prognn import ProGNN
@@ -25,6 +26,7 @@ __all__ = [
     "Classifier",
     "Elastic",
     "GNNGuard",
+    "LowRank",
     "Median",
     "ProGNN",
     "SimPGCN",
@@ -41,7 +43,8 @@ CLASSIFIERS.register(
     Method("gnnguard", GNNGuard, about="Weights the edges of a GCN by the similarity of their ends"),
     Method("elastic", Elastic, about="Smooths over edges, with large differences allowed at a few"),
     Method("air", Air, about="Passes messages with a residual that adapts to each node"),
-    Method("prognn", ProGNN, about="Learns a low-rank, sparse and smooth structure with the weights"),
+    Method("prognn", ProGNN, about="Learns a low-rank, sparse and smooth structure in turns with the weights"),
+    Method("low-rank", LowRank, about="Learns weights of a low-rank structure between similar nodes"),
 )
 
 

@@ -18,7 +18,7 @@ from torch.nn.functional import cross_entropy, dropout
 from focusedcleaner.engine import one_thread
 from focusedcleaner.engine.operators import Operator, attributes, propagation
 from focusedcleaner.errors import InputError
-from focusedcleaner.graph import UNKNOWN, Graph, IntArray
+from focusedcleaner.graph import UNKNOWN, Graph, IntArray, Split
 from focusedcleaner.io.convert import as_graph
 from focusedcleaner.node_order import NodeOrder
 from focusedcleaner.settings import Configurable, bounded
@@ -81,6 +81,7 @@ class NetworkClassifier(Classifier):
         weight_decay: Adam's weight decay.
         epochs: the largest number of epochs.
         patience: epochs without a better validation after which training stops.
+        validated: whether validation nodes choose the state; if not, they are not looked at and the last state is kept.
     """
 
     hidden: int = bounded(16, "[1, 10000]")
@@ -89,6 +90,7 @@ class NetworkClassifier(Classifier):
     weight_decay: float = bounded(5e-4, "[0, inf)")
     epochs: int = bounded(200, "[1, 100000]")
     patience: int = bounded(100, "[1, inf)")
+    validated: bool = True
     _network: Network | None = field(init=False, default=None, repr=False, compare=False)
     _order: NodeOrder | None = field(init=False, default=None, repr=False, compare=False)
     """The order of the fitted graph's nodes in which the network was trained."""
@@ -120,6 +122,8 @@ class NetworkClassifier(Classifier):
         with one_thread(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             ordered = graph.in_canonical_order()
+            if not self.validated and ordered.split is not None:
+                ordered = ordered.with_split(Split(ordered.split.train, [], ordered.split.test))
             network = type(self).network(self, ordered)
             self._fit(network, ordered, seed)
         self._network, self._order = network, graph.canonical_order

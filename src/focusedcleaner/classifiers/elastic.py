@@ -34,7 +34,8 @@ class Elastic(NetworkClassifier):
         Z ← P(Z + (1/(2g))·Δ·(Y − g·ΔᵀZ)),  F ← Y − g·ΔᵀZ,
 
     where Δ is the incidence matrix with its columns scaled by d^-½ and P clips the norm of each edge's row to λ₁. The
-    norm is not squared, so a few edges may differ much, as planted ones do. Liu, Jin, Ma, Li, Liu, Wang, Yan, Tang:
+    norm is not squared, so a few edges may differ much, as planted ones do. It isn't free of scale, either: where λ₁ is
+    large against H, as without attributes, all nodes get the same scores. Liu, Jin, Ma, Li, Liu, Wang, Yan, Tang:
     "Elastic Graph Neural Networks", ICML 2021 (https://arxiv.org/abs/2107.06996).
 
     Args:
@@ -52,8 +53,8 @@ class Elastic(NetworkClassifier):
     network = _ElasticNetwork
 
     hidden: int = bounded(64, "[1, 10000]")
-    sparse_weight: float = bounded(3.0, "[0, inf)")
-    smooth_weight: float = bounded(3.0, "[0, inf)")
+    sparse_weight: float = bounded(1.0, "[0, inf)")
+    smooth_weight: float = bounded(1.0, "[0, inf)")
     steps: int = bounded(10, "[0, 10000]")
 
     def bytes_held(self, graph: Graph) -> float:

@@ -51,10 +51,10 @@ class _SimPNetwork(TwoLayers):
     def forward(self, x: Operator, operators: Operators) -> Tensor:
         _, _, (u, v), cosines = operators
         gate = x(self.first_gate.weight) + self.first_gate.bias
-        hidden = self.hidden(x, lambda values: self._mix(operators, gate, values))
-        if self.training:
-            self._task_loss = mse_loss(self.task(hidden[u] - hidden[v]).ravel(), cosines)
+        hidden = self._mix(operators, gate, x(self.first.weight)) + self.first.bias
         hidden = dropout(hidden, self.model.dropout, self.training)
+        if self.training:
+            self._task_loss = mse_loss(self.task((hidden[u] - hidden[v]).abs()).ravel(), cosines)
         return self._mix(operators, self.second_gate(hidden), hidden @ self.second.weight) + self.second.bias
 
     def _mix(self, operators: Operators, gate: Tensor, values: Tensor) -> Tensor:
@@ -69,11 +69,12 @@ class SimPGCN(NetworkClassifier):
     """Each node mixes its neighbours with the k nodes of most similar attributes, by a learnt share s:
 
         P = diag(s)·Â + diag(1 − s)·Â_f + γ·diag(H·w_K + b_K),  s = σ(H·w_s + b_s),
-        H₁ = ReLU(P·X·W₁ + b₁),  S = P·dropout(H₁)·W₂ + b₂,
+        H₁ = dropout(P·X·W₁ + b₁),  S = P·H₁·W₂ + b₂,
 
     where Â_f is the normalized kNN graph by cosine (an edge if either node is among the other's k) and H the layer's
-    input; each layer has its own w and b. A second task adds λ·mean (f(H₁ᵢ − H₁ⱼ) − cosᵢⱼ)² to the loss, with f linear,
-    over each node's most and least similar nodes. If a graph has no attributes, the rows of A + I are compared. Jin,
+    input; each layer has its own w and b. As in the published program, there is no ReLU: with one, the second share
+    goes to 0 or 1 by the seed. A second task adds λ·mean (f(|H₁ᵢ − H₁ⱼ|) − cosᵢⱼ)² to the loss, with f linear, over
+    each node's most and least similar nodes. If a graph has no attributes, the rows of A + I are compared. Jin,
     Derr, Wang, Ma, Liu, Tang: "Node Similarity Preserving Graph Convolutional Networks", WSDM 2021
     (https://arxiv.org/abs/2011.09643).
 
@@ -93,6 +94,7 @@ class SimPGCN(NetworkClassifier):
     network = _SimPNetwork
     compares_pairs = True
 
+    hidden: int = bounded(64, "[1, 10000]")
     neighbours: int = bounded(20, "[1, 10000]")
     loop_weight: float = bounded(0.1, "[0, inf)")
     task_weight: float = bounded(5.0, "[0, inf)")

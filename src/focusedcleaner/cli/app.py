@@ -152,6 +152,7 @@ _command("finished_runs.restore", options.RestoreOptions)
 _command("reproduce.reproduce", options.ReproduceOptions)
 _command("finished_runs.report", options.ReportOptions)
 _command("info.methods", options.MethodsOptions)
+_command("doctor.doctor", options.DoctorOptions)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

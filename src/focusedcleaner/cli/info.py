@@ -126,6 +126,8 @@ def _settings(method: Method[Any]) -> dict[str, tuple[Any, str]]:
     for part, kinds in method.parts.items():
         if len(kinds) > 1:
             settings[part] = next(iter(kinds)), " or ".join(kinds)
+    if method.variants:
+        settings["variant"] = next(iter(method.variants)), " or ".join(method.variants)
     return settings
 
 

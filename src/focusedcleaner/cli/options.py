@@ -42,6 +42,7 @@ _PURPOSE = (
     "What the result is for: a model, which profits from removing doubtful edges too, or evidence, a list of edges "
     "that are almost certainly planted. \\[default: model]"
 )
+_PRESET = "paper: the settings with which the paper's tables are reproduced, for cld (the default then), lp, focused-…"
 _RUN = "The run folder, which must not exist. \\[default: runs/GRAPH-METHOD]"
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, which sanitize wrote.")]
@@ -174,6 +175,7 @@ class SanitizeOptions(GraphSource):
     purpose: Annotated[str | None, option(_PURPOSE, "model|evidence", "--for")] = None
     out: Annotated[Path | None, option(_RUN, "RUN")] = None
     settings: SettingsOption = None
+    preset: Annotated[str | None, option(_PRESET, "NAME")] = None
     scores: Annotated[bool, option("Also write scores.csv: the score of every edge.", None, "--scores")] = False
     edges_per_round: Annotated[int | None, option("Edges to remove per round; 1 in the paper.", min=1)] = None
     resume: ResumeOption = False
@@ -271,13 +273,20 @@ class MethodsOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DoctorOptions:
+    """Show versions, extras, data sources, cores and memory: what to send with a question."""
+
+    json: JsonOption = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReproduceOptions:
     """Reproduce the paper's tables and figures, and compare with its numbers."""
 
     names: Annotated[
         list[str] | None, typer.Argument(metavar="NAME", help="Names of experiments (see --list).", show_default=False)
     ] = None
-    everything: Annotated[bool, option("Run all eighteen experiments.", None, "--all")] = False
+    everything: Annotated[bool, option("Run all experiments.", None, "--all")] = False
     list_: Annotated[bool, option("List the experiments and exit.", None, "--list")] = False
     profile: Annotated[str, option("full, or quick: one data set, two powers, two seeds.", "NAME")] = "full"
     data: Annotated[str | None, option("Only these data sets, comma-separated.", "NAMES")] = None

@@ -26,7 +26,14 @@ from focusedcleaner.experiments.cells import Cell, CellResult
 from focusedcleaner.experiments.engines import Engine, Processes, RayCluster
 from focusedcleaner.experiments.figures import check_plots
 from focusedcleaner.experiments.outputs import check_writable, show, write_outputs
-from focusedcleaner.experiments.runner import Runner, RunReport, estimate_seconds, missing_cells, schedule
+from focusedcleaner.experiments.runner import (
+    Runner,
+    RunReport,
+    estimate_seconds,
+    missing_cells,
+    missing_files,
+    schedule,
+)
 
 LINE_EVERY = 60.0
 """Seconds between progress lines if standard error is not a terminal."""
@@ -53,7 +60,10 @@ def reproduce(options: ReproduceOptions) -> None:
         results = opened.results()
         missing = missing_cells(cells, results, opened.computed(with_arrays=True))
         if options.dry_run:
-            _print_forecast(cells, missing, results, options.workers or _cores())
+            absent = missing_files(missing.values(), online=False)
+            here = {key: cell for key, cell in missing.items() if cell.poison not in absent}
+            _print_forecast([cell for cell in cells if cell.poison not in absent], here, results, options)
+            _note_files(absent)
             return
         folder, report = _folder(options), RunReport()
         check_writable(folder)
@@ -70,12 +80,21 @@ def reproduce(options: ReproduceOptions) -> None:
     if options.export:
         exported = store.write_csv(schedule(map(catalogue.load, catalogue.names())), results)
         note(f"{count(exported, 'result')} in {store.COMMITTED}")
+    _note_files(report.files)
     if report.left:
         note(f"{count(report.left, 'cell')} left: the same command resumes")
     for label, error in report.failed.items():
         note(f"failed: {label}: {error}")
     if report.failed:
         raise typer.Exit(1)
+
+
+def _note_files(absent: Mapping[Cell, str]) -> None:
+    """Say which of the authors' poisoned graphs are not here and were left out."""
+    if absent:
+        listed = "; ".join(poison.label for poison in absent)
+        note(f"left out, because the authors' files are not here: {listed}")
+        note(next(iter(absent.values())))
 
 
 def _experiments(options: ReproduceOptions) -> list[Experiment]:
@@ -137,9 +156,10 @@ def _compute(opened: store.Store, cells: Sequence[Cell], engine: Engine, max_min
 
 
 def _print_forecast(
-    cells: Sequence[Cell], missing: Mapping[str, Cell], results: Mapping[str, CellResult], workers: int
+    cells: Sequence[Cell], missing: Mapping[str, Cell], results: Mapping[str, CellResult], options: ReproduceOptions
 ) -> None:
     """Print what would be computed, by kind and method, and the expected time."""
+    workers = options.workers or _cores()
     seconds = estimate_seconds(missing, cells, results)
     numbers = [Column(title, justify="right") for title in ("cells", "available", "missing", "time")]
     table = Table("kind", "method", *numbers, box=None, pad_edge=False, header_style="bold")

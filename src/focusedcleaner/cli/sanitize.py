@@ -44,6 +44,7 @@ from focusedcleaner.sanitizers import (
     Sanitizer,
     check_offers,
     default_method,
+    preset_settings,
     sanitizer,
     sanitizer_for,
 )
@@ -60,7 +61,10 @@ def sanitize(options: SanitizeOptions) -> None:
     """Check the options, clean the graph, write the run folder and print the result."""
     extra = {"edges_per_round": options.edges_per_round, "purpose": options.purpose}
     pairs = [f"{name}={value}" for name, value in extra.items() if value is not None]
-    settings = parse_pairs([*(options.settings or []), *pairs])
+    settings: Mapping[str, object] = parse_pairs([*(options.settings or []), *pairs])
+    if options.preset is not None:
+        name, preset = preset_settings(options.preset, options.method)
+        options, settings = replace(options, method=name), {**preset, **settings}
     if options.method != AUTO:
         _make(options, options.method, settings)  # refuses a wrong setting before the graph is read
     check_engine(options)
@@ -96,7 +100,7 @@ def sanitize(options: SanitizeOptions) -> None:
         _show(run, clean)
 
 
-def _make(options: SanitizeOptions, name: str, settings: Mapping[str, str], graph: Graph | None = None) -> Sanitizer:
+def _make(options: SanitizeOptions, name: str, settings: Mapping[str, object], graph: Graph | None = None) -> Sanitizer:
     """The method of that name or, with the graph, the one that the options ask for."""
     if options.purpose is not None and "purpose" not in SANITIZERS[name].names():
         others = ", ".join(method.name for method in SANITIZERS if "purpose" in method.names()) or "no method"

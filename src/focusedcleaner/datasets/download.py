@@ -44,6 +44,35 @@ class Unavailable(Exception):
 
 def fetch(url: str, sha256: str, progress: Progress | None = None) -> bytes:
     """Download a file; `Unavailable` is raised unless all of it arrives with the right checksum."""
+    return _checked(_receive(url, progress), hashlib.sha256, sha256)
+
+
+def fetch_blob(url: str, blob: str, progress: Progress | None = None) -> bytes:
+    """Download a file of a git repository; `Unavailable` is raised unless all of it arrives with this blob id."""
+    return _checked(_receive(url, progress), _git_sha1, blob)
+
+
+def blob_id(content: bytes) -> str:
+    """The id under which git stores a file: the SHA-1 of ``blob SIZE\\0`` and the content.
+
+    >>> blob_id(b"")
+    'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
+    """
+    return _git_sha1(content).hexdigest()
+
+
+def _git_sha1(content: bytes) -> hashlib._Hash:
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
+
+
+def _checked(content: bytes, hashed: Callable[[bytes], hashlib._Hash], expected: str) -> bytes:
+    if (actual := hashed(content).hexdigest()) != expected:
+        raise Unavailable(f"wrong checksum {actual[:12]}…, expected {expected[:12]}…")
+    return content
+
+
+def _receive(url: str, progress: Progress | None) -> bytes:
+    """Download all of a file."""
     deadline = time.monotonic() + OVERALL_TIMEOUT
     content = bytearray()
     try:
@@ -62,8 +91,6 @@ def fetch(url: str, sha256: str, progress: Progress | None = None) -> bytes:
         raise Unavailable(reason(error)) from error
     if size is not None and len(content) < size:
         raise Unavailable(f"broke off after {len(content):,} of {size:,} bytes")
-    if (actual := hashlib.sha256(content).hexdigest()) != sha256:
-        raise Unavailable(f"wrong checksum {actual[:12]}…, expected {sha256[:12]}…")
     return bytes(content)
 
 

@@ -36,6 +36,8 @@ class View:
     """PCA of the attributes, N × C, or None if there are none."""
     seed: int
     """For the random numbers of this step."""
+    removed: int = 1
+    """Number of edges removed since the previous step."""
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,9 @@ class ClassDiv(Detector):
     attributes the last three only. The mixture is Eq. 12, the threshold Eq. 13, the victims Eq. 14. From
     "FocusedCleaner", Section 6.4.1.
 
+    Energies are those of the features before they are scaled, so that κ_t averages numbers of one unit. After k
+    removals at a time, κ_t is that of k steps with the same quantile: 1 − (1−β)^k stands for β.
+
     Args:
         tau: quantile τ of the energies above which a node is a victim.
         beta: weight β of this step's quantile in the threshold.
@@ -63,10 +66,7 @@ class ClassDiv(Detector):
         A constant row becomes 0.
         """
         raw = self._divergences(view)
-        scale = raw if like is None else self._divergences(like)
-        ranges = map_parts(_range, scale.split(PART))
-        low, high = torch.stack([low for low, _ in ranges]).amin(0), torch.stack([high for _, high in ranges]).amax(0)
-        width = torch.where(high > low, high - low, 1.0)
+        low, width = _range_of(raw if like is None else self._divergences(like))
         return torch.cat(map_parts(_scaled, raw.split(PART), low, width), 1)
 
     def _divergences(self, view: View) -> Tensor:
@@ -80,7 +80,9 @@ class ClassDiv(Detector):
         return torch.softmax(logits / self.temperature, 1)
 
     def victims(self, view: View, memory: Memory) -> Victims:
-        features = self.features(view)
+        raw = self._divergences(view)
+        low, width = _range_of(raw)
+        features = torch.cat(map_parts(_scaled, raw.split(PART), low, width), 1)
         sample = _sample(features, view.seed)
         several = len(view.structure.blocks) > 1
         parts = [part.contiguous() for part in sample.split(SMALL_PART, 1)] if several else [sample]
@@ -90,11 +92,18 @@ class ClassDiv(Detector):
         epochs = self.epochs if warm else self.first_epochs
         gradient = partial(energy_gradient, [Monomials(part) for part in parts])
         weights = mlp.train(start, parts, gradient, epochs=epochs, rate=self.rate)
-        energy = energies(features, weights)
+        energy = energies(features, weights) + width.log().sum().float()
         threshold = quantile(energy, self.tau)
         if "threshold" in memory:
-            threshold = self.beta * threshold + (1 - self.beta) * memory["threshold"]
+            threshold = torch.lerp(threshold, memory["threshold"], (1 - self.beta) ** view.removed)
         return Victims.above(energy, threshold, {**weights, "threshold": threshold})
+
+
+def _range_of(raw: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the least value of each column and the width of its range; 1 for a constant column."""
+    ranges = map_parts(_range, raw.split(PART))
+    low, high = torch.stack([low for low, _ in ranges]).amin(0), torch.stack([high for _, high in ranges]).amax(0)
+    return low, torch.where(high > low, high - low, 1.0)
 
 
 def _range(raw: Tensor) -> tuple[Tensor, Tensor]:

@@ -73,17 +73,17 @@ def without_isolating(order: IntArray, edges: IntArray, degrees: IntArray, size:
     [1]
     """
     ends = edges[order]
-    # A node with more edges than are listed can't be isolated: its removals need not be counted.
-    at_risk = np.bincount(ends.ravel(), minlength=len(degrees)) >= degrees
-    removable = np.ones(len(order), dtype=bool)
-    checked = np.flatnonzero(at_risk[ends].any(axis=1))
-    spare = (degrees[ends[checked]] - 1).tolist()
-    left: dict[int, int] = {}
-    for place, (u, v), (spare_u, spare_v) in zip(checked.tolist(), ends[checked].tolist(), spare, strict=True):
-        left_u, left_v = left.get(u, spare_u), left.get(v, spare_v)
-        if left_u > 0 and left_v > 0:
-            left[u], left[v] = left_u - 1, left_v - 1
-        else:
+    places = np.arange(len(order))[:, None]
+    last = np.full(len(degrees), -1)
+    last[ends] = places  # of several places the last one stays
+    last[np.bincount(ends.ravel(), minlength=len(degrees)) < degrees] = -1
+    # Only the last edge of a node can isolate it, and only if all of its edges are listed and none was kept.
+    is_last = last[ends] == places
+    critical = np.flatnonzero(is_last.any(axis=1))
+    removable, connected = np.ones(len(order), dtype=bool), set[int]()
+    for place, pair, lasts in zip(critical.tolist(), ends[critical].tolist(), is_last[critical].tolist(), strict=True):
+        if any(is_last and end not in connected for end, is_last in zip(pair, lasts, strict=True)):
             removable[place] = False
+            connected.update(pair)
     selected: list[int] = order[removable][:size].tolist()
     return selected

@@ -42,8 +42,7 @@ class Threads:
 
     def __init__(self, count: int) -> None:
         self.count = count
-        others = ThreadPoolExecutor(count - 1, initializer=torch.set_num_threads, initargs=(1,)) if count > 1 else None
-        self._pool = others
+        self._pool = ThreadPoolExecutor(count - 1, initializer=_no_threads_of_its_own) if count > 1 else None
 
     def map(self, kernel: Callable[..., R], blocks: Sequence[B], *shared: Any) -> list[R]:
         if self._pool is None or len(blocks) < 2:
@@ -71,6 +70,12 @@ class Threads:
         """End the threads."""
         if self._pool is not None:
             self._pool.shutdown()
+
+
+def _no_threads_of_its_own() -> None:
+    """Let libraries compute with one thread in the calling one; what they count as theirs is kept by thread."""
+    torch.set_num_threads(1)
+    threadpool_limits(1)
 
 
 _ONE = Threads(1)

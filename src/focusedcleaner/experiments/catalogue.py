@@ -12,7 +12,8 @@ from importlib.resources import files
 from typing import Any
 
 from focusedcleaner.errors import InputError
-from focusedcleaner.experiments.cells import SYNTHETIC, Cell, Fields, expand_cells
+from focusedcleaner.experiments.cells import PUBLISHED, SYNTHETIC, Cell, Fields, expand_cells
+from focusedcleaner.sanitizers import PRESETS, SANITIZERS, FocusedCleaner, preset_settings
 
 _PERCENT = ("power", "budget", "prune.share", "prune.hits")
 _DATA = files("focusedcleaner.experiments") / "data"
@@ -42,7 +43,7 @@ class Profile:
             return None
         if self.powers and fields.get("power", 0) not in (0, *self.powers):
             return None
-        if self.stand_in and fields.get("attack") == "published":
+        if self.stand_in and fields.get("attack") in PUBLISHED:
             return None
         adapted = dict(fields)
         if self.seeds and "seeds" in fields:
@@ -136,6 +137,8 @@ class Experiment:
     y: str = ""
     note: str = ""
     draw: Sequence[str] = ()
+    last: bool = False
+    """Whether its cells are computed after those of all other experiments."""
 
     @cached_property
     def table_cells(self) -> tuple[TableCell, ...]:
@@ -143,7 +146,7 @@ class Experiment:
         table_cells = []
         for panel in self.panels:
             for row, column in itertools.product(panel.rows, panel.columns):
-                fields = _merge(panel.fields, row.fields, column.fields)
+                fields = _with_preset(_merge(panel.fields, row.fields, column.fields))
                 rules = (rule for rule in common()["absent"] if rule["fields"].items() <= fields.items())
                 reason = next((rule["reason"] for rule in rules), "")
                 cells = () if reason else expand_cells(fields)
@@ -189,7 +192,7 @@ def parse(name: str, number: int, text: Mapping[str, Any], profile: Profile = FU
     paper = {
         (panel.id, row, column.id): float(value)
         for panel in _panels(text, FULL)
-        for row, values in text.get("paper", {}).get(panel.id, {}).items()
+        for row, values in _paper_figures(text.get("paper", {}), panel)
         for column, value in zip(panel.columns, values, strict=True)
     }
     # Claims refer to rows and columns that a smaller profile leaves out.
@@ -212,6 +215,24 @@ def display_name(thing: object) -> str:
     return str(common()["names"].get(thing, thing))
 
 
+def _paper_figures(paper: Fields, panel: Panel) -> Iterator[tuple[str, Sequence[float]]]:
+    """The paper's figures of a panel's rows: those under its id or else, for the same rows, under its data set."""
+    if panel.id in paper:
+        yield from paper[panel.id].items()
+    elif shared := paper.get(panel.fields.get("data", "")):
+        yield from ((row.id, shared[row.id]) for row in panel.rows if row.id in shared)
+
+
+def _with_preset(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields with their preset's settings of the sanitizer, on this data set or on all; their own go first."""
+    preset, sanitizer, data = fields.pop("preset", ""), fields.get("sanitizer", ""), fields.get("data")
+    presets = common()["presets"].get(preset, {})
+    settings = presets.get(f"{sanitizer} {data}", presets.get(sanitizer, {}))
+    if preset in PRESETS and sanitizer and SANITIZERS[sanitizer].kind is FocusedCleaner:
+        settings = preset_settings(preset, sanitizer)[1]
+    return _merge({"settings": settings}, fields) if settings else fields
+
+
 def _merge(*parts: Fields) -> dict[str, Any]:
     """Later fields replace earlier ones; nested tables are merged."""
     merged: dict[str, Any] = {}
@@ -231,8 +252,8 @@ def _panels(text: Mapping[str, Any], profile: Profile) -> Iterator[Panel]:
         for values in itertools.product(*(fields[axis] for axis in axes)):
             adapted = profile.adapt(fields | dict(zip(axes, values, strict=True)))
             if adapted is not None and rows and columns:
-                title = profile.label(label or ", ".join(map(display_name, values)))
-                yield Panel(identity or " ".join(map(str, values)), title, adapted, rows, columns)
+                title = profile.label(", ".join([*map(display_name, values), *([label] if label else [])]))
+                yield Panel(" ".join(filter(None, [identity, *map(str, values)])), title, adapted, rows, columns)
 
 
 def _headers(spec: Any, profile: Profile) -> Iterator[Header]:
@@ -252,7 +273,7 @@ def _axis_value(axis: str, value: Any) -> dict[str, Any]:
     table, _, key = axis.rpartition(".")
     shown = f"{value:g}" if isinstance(value, int | float) else display_name(value)
     identity = f"{value:g}" if isinstance(value, float) else str(value)
-    label = f"{100 * value:g} %" if axis in _PERCENT else shown
+    label = f"{100 * value:g} %" if axis in _PERCENT and not isinstance(value, str) else shown
     return {"id": identity, "label": label, **({table: {key: value}} if table else {axis: value})}
 
 

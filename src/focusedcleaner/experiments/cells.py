@@ -12,6 +12,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from focusedcleaner.attacks import ATTACKS
+from focusedcleaner.budget import Budget, is_auto
 from focusedcleaner.classifiers import CLASSIFIERS
 from focusedcleaner.errors import InputError
 from focusedcleaner.registry import Registry
@@ -22,10 +23,30 @@ Values = Mapping[str, float | int | None]
 Arrays = Mapping[str, NDArray[Any]]
 Fields = Mapping[str, Any]
 
-EDITIONS: dict[str, int] = {"median": 2}
+EDITIONS: dict[str, int] = {
+    "cld": 2,
+    "elastic": 2,
+    "focused-ensemble": 2,
+    "median": 2,
+    "prognn": 2,
+    "simpgcn": 2,
+}
 """Edition of a method's algorithm where it is not 1; raise it by hand when the method's results change."""
+ADDED_SETTINGS: dict[str, dict[str, object]] = {"*": {"validated": True}, "jaccard": {"distance": False}}
+"""Settings that were added after results had been stored, by method or, with "*", of any method: at these values, their
+defaults, they are no part of a cell's key."""
 LARGEST_POWER = 0.25
 """Attacks that flip one pair after another run once up to this power; smaller powers are prefixes of that run."""
+AUTHORS = {"authors-mettack": "mettack", "authors-nettack": "nettack"}
+"""The FocusedCleaner authors' poisoned graphs, by attack."""
+PUBLISHED = ("published", *AUTHORS)
+"""Poisoned graphs that are files: Pro-GNN's and the FocusedCleaner authors'."""
+TARGETED = ("nettack", "authors-nettack")
+"""Attacks on a few nodes, whose power is the number of flips at each."""
+OWN_BUDGET = 0.0
+"""The amount of a sanitation that removes as many edges as its method chooses."""
+ONE_RANKING = ("self-attack",)
+"""Sanitizers that rank edges independently of the budget: a run with their own budget serves smaller ones as well."""
 EDGE_BLIND = ("mlp",)
 """Classifiers that ignore edges: one cell serves all poisoned graphs of a source."""
 SYNTHETIC = "synthetic-"
@@ -34,7 +55,8 @@ SIZES = ("nodes", "edges", "classes", "attributes", "homophily")
 SCORES = ("esr", "f1", "cr", "oracle_esr", "planted", "removed", "removed_share")
 MEASURES = (*SIZES, *SCORES, "accuracy")
 FIELDS = {
-    *("data", "split", "attack", "attack_settings", "power", "flips", "sanitizer", "settings", "budget"),
+    *("data", "split", "defender_split", "attack", "attack_settings", "power", "flips"),
+    *("sanitizer", "settings", "budget"),
     *("sanitizer_seeds", "classifier", "classifier_settings", "nodes", "prune", "prune_seeds", "measure", "seeds"),
 }
 """The fields that an experiment file may set."""
@@ -67,13 +89,14 @@ class Cell:
     """A computation, completely determined by its fields.
 
     Args:
-        kind: "statistics": the sizes of a clean graph. "poison": an attack. "sanitation": a poisoned graph cleaned by
-            a sanitizer. "pruning": cleaned with knowledge of the planted edges. "accuracy": a trained classifier.
+        kind: "statistics": the sizes of a clean graph. "poison": an attack. "split": a poisoned graph whose defender
+            has another split than its attacker. "sanitation": a poisoned graph cleaned by a sanitizer. "pruning":
+            cleaned with knowledge of the planted edges. "accuracy": a trained classifier.
         graph: the input: a clean graph, or the graph of another cell.
-        method: name of the attack, sanitizer or classifier. The attack "none" is the clean graph and "published" is
-            Pro-GNN's file; neither is computed.
+        method: name of the attack, sanitizer, classifier or split. The attack "none" is the clean graph, those of
+            `PUBLISHED` are files; neither they nor splits are computed.
         amount: of a poison, flips as a share of the clean graph's edges (Nettack: flips per target); of a sanitation,
-            the budget; of a pruning, removed edges as a share of the planted ones.
+            the budget (`OWN_BUDGET`: the method's own); of a pruning, removed edges as a share of the planted ones.
         settings: the method's non-default settings.
         seed: seed of the method; a pruning with a larger amount removes a superset.
         hits: of a pruning, the share of removed edges that are planted; the others are drawn from the clean edges.
@@ -105,7 +128,7 @@ class Cell:
 
     @property
     def computed(self) -> bool:
-        return self.method not in ("none", "published")
+        return self.kind != "split" and self.method not in ("none", *PUBLISHED)
 
     @property
     def full_run(self) -> Cell:
@@ -122,8 +145,16 @@ class Cell:
         if isinstance(self.graph, Source):
             return ()
         if self.graph.kind == "poison":
-            return (self.graph.full_run,) if self.graph.computed else ()
-        return (self.graph, *self.graph.inputs())
+            needed = (self.graph.full_run,) if self.graph.computed else ()
+        else:
+            needed = (*((self.graph,) if self.graph.computed else ()), *self.graph.inputs())
+        return needed if self.ranking is None else (self.ranking, *needed)
+
+    @property
+    def ranking(self) -> Cell | None:
+        """The run with the method's own budget, whose first edges are those of this sanitation, if there is one."""
+        shared = self.kind == "sanitation" and self.method in ONE_RANKING and self.amount != OWN_BUDGET
+        return replace(self, amount=OWN_BUDGET) if shared else None
 
     def document(self) -> dict[str, Any]:
         """Everything that determines the results, as JSON values; methods with all their settings."""
@@ -132,7 +163,10 @@ class Cell:
             match self.kind:
                 case "sanitation":
                     method = _method(SANITIZERS, "sanitizer", self.method, self.settings)
-                    return {"poison": self.graph.document(), **method, "budget": self.amount, **seed}
+                    budget = "auto" if self.amount == OWN_BUDGET else self.amount
+                    return {"poison": self.graph.document(), **method, "budget": budget, **seed}
+                case "split":
+                    return {"poison": self.graph.document(), "split": self.method}
                 case "pruning":
                     return {"poison": self.graph.document(), "share": self.amount, "hits": self.hits, **seed}
                 case _:
@@ -171,10 +205,13 @@ class Cell:
             case "poison" if self.method == "none":
                 return f"{self.graph.label}, clean"
             case "poison":
-                power = f"{self.amount:g} flips" if self.method == "nettack" else f"{self.amount:.0%}"
+                power = f"{self.amount:g} flips" if self.method in TARGETED else f"{self.amount:.0%}"
                 return f"{self.graph.label}, {method} {power}"
+            case "split":
+                return f"{self.graph.label}, defended on {self.method}"
             case "sanitation":
-                return f"{self.graph.label} | {method} {self.amount:.0%} seed {self.seed}"
+                budget = "own budget" if self.amount == OWN_BUDGET else f"{self.amount:.0%}"
+                return f"{self.graph.label} | {method} {budget} seed {self.seed}"
             case "pruning":
                 planted = f"of these planted {self.hits:.0%}"
                 return f"{self.graph.label} | pruned {self.amount:.0%}, {planted} seed {self.seed}"
@@ -187,8 +224,12 @@ def poison(source: Source, method: str = "none", power: float = 0.0, settings: S
     return Cell("poison", source, method, power, settings, seed)
 
 
-def sanitation(graph: Cell, method: str, budget: float = 0.1, settings: Settings = (), seed: int = 0) -> Cell:
-    return Cell("sanitation", graph, method, budget, settings, seed)
+def resplit(graph: Cell, split: str) -> Cell:
+    return Cell("split", graph, split)
+
+
+def sanitation(graph: Cell, method: str, budget: Budget = 0.1, settings: Settings = (), seed: int = 0) -> Cell:
+    return Cell("sanitation", graph, method, OWN_BUDGET if is_auto(budget) else float(budget), settings, seed)
 
 
 def pruning(graph: Cell, share: float = 1.0, hits: float = 1.0, seed: int = 0) -> Cell:
@@ -201,9 +242,11 @@ def accuracy(graph: Cell, method: str, settings: Settings = (), seed: int = 0, n
 
 @lru_cache(maxsize=4096)
 def _method(registry: Registry[Any], role: str, name: str, settings: Settings) -> dict[str, Any]:
-    """A method by name, with all its settings and its edition."""
-    made = registry.make(name, **dict(settings))
-    return {role: name, "settings": made.settings(), "edition": EDITIONS.get(name, 1)}
+    """A method by name, with its edition and all its settings but those of `ADDED_SETTINGS` at their defaults."""
+    added = {**ADDED_SETTINGS["*"], **ADDED_SETTINGS.get(name, {})}
+    values = registry.make(name, **dict(settings)).settings()
+    kept = {key: value for key, value in values.items() if key not in added or value != added[key]}
+    return {role: name, "settings": kept, "edition": EDITIONS.get(name, 1)}
 
 
 def expand_cells(fields: Fields) -> tuple[Cell, ...]:
@@ -224,28 +267,31 @@ def expand_cells(fields: Fields) -> tuple[Cell, ...]:
 def _expand(fields: Fields, seed: int) -> Cell:
     """The cell of one seed. Classifier seeds share sanitation seeds (3 by default)."""
     source, measure = Source(fields["data"], fields.get("split", "authors")), fields["measure"]
+    defender = Source(source.data, fields.get("defender_split", source.split))
 
     def settings(name: str) -> Settings:
         return tuple(fields.get(name, {}).items())
 
     if source.split == "random *":  # one split per seed, with seed 0 for the methods
         source, seed = Source(source.data, f"random {seed}"), 0
+        defender = source
     if measure in SIZES:
         return Cell("statistics", source, "statistics")
-    graph = poison(source)
+    graph = poison(defender)
     power = fields.get("flips", fields.get("power", 0.0))
     if power and fields.get("attack", "none") != "none":
         graph = poison(source, fields["attack"], power, settings("attack_settings"))
+        graph = graph if defender == source else resplit(graph, defender.split)
     if "prune" in fields and graph.method != "none":
         graph = pruning(graph, **fields["prune"], seed=seed % fields.get("prune_seeds", 1000))
     elif "sanitizer" in fields:
         seeds, budget = fields.get("sanitizer_seeds", 3), fields.get("budget", 0.1)
         graph = sanitation(graph, fields["sanitizer"], budget, settings("settings"), seed % seeds)
     if measure in SCORES:
-        if graph.kind == "poison":
+        if graph.kind in ("poison", "split"):
             raise InputError(f"{measure} needs a sanitizer")
         return graph
     nodes = fields.get("nodes", "test")
     if fields["classifier"] in EDGE_BLIND and nodes == "test":
-        graph = poison(source)
+        graph = poison(defender)
     return accuracy(graph, fields["classifier"], settings("classifier_settings"), seed, nodes)

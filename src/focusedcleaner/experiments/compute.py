@@ -17,10 +17,20 @@ from focusedcleaner.attacks import Nettack, attack
 from focusedcleaner.attacks.base import added_and_removed
 from focusedcleaner.budget import edges_allowed
 from focusedcleaner.classifiers import GCN, classifier
+from focusedcleaner.datasets import authors
 from focusedcleaner.datasets.published import DATA, cache_folder, data_folder
 from focusedcleaner.errors import InputError
 from focusedcleaner.experiments.catalogue import read_toml
-from focusedcleaner.experiments.cells import SYNTHETIC, Arrays, Cell, CellResult, Source
+from focusedcleaner.experiments.cells import (
+    AUTHORS,
+    OWN_BUDGET,
+    SYNTHETIC,
+    TARGETED,
+    Arrays,
+    Cell,
+    CellResult,
+    Source,
+)
 from focusedcleaner.graph import Graph, IntArray, Split
 from focusedcleaner.io import load_adjacency, load_split
 from focusedcleaner.io.convert import from_scipy
@@ -32,13 +42,15 @@ ArraysOf = Callable[[Cell], Arrays]
 """Returns the arrays of a computed cell."""
 BEST, WORST, OTHERS = 10, 10, 20
 """Nettack's targets: numbers of nodes with the largest margin, with the smallest, and of others."""
-_SPLITS = {"authors": "authors/{}_splits.json", "prognn": "prognn/{}_prognn_splits.json"}
-_ORIGIN = {"authors": "the FocusedCleaner authors' repository", "prognn": "github.com/ChandlerBang/Pro-GNN"}
+_PROGNN = "github.com/ChandlerBang/Pro-GNN"
 
 
 def cell_graph(cell: Cell, arrays: ArraysOf) -> Graph:
     """The graph that an attack or a sanitation produced."""
     if isinstance(cell.graph, Cell):
+        if cell.kind == "split":
+            defender = clean_graph(Source(cell.source.data, cell.method))
+            return replace(cell_graph(cell.graph, arrays), split=defender.split)
         changes = arrays(cell)
         graph = cell_graph(cell.graph, arrays).without_edges(changes["removed"])
         return graph.with_edges(changes["added"]) if len(changes.get("added", ())) else graph
@@ -64,22 +76,34 @@ def clean_graph(source: Source) -> Graph:
     if kind == "random":
         assert graph.labels is not None
         return graph.with_split(Split.random(graph.labels, seed=int(number or 0)))
-    if kind not in _SPLITS:
+    if kind == "authors":
+        return graph.with_split(authors.published_split(source.data))
+    if kind != "prognn":
         raise InputError(f"there is no split {source.split!r}; the splits are authors, prognn and random NUMBER")
-    path = _published_file(_SPLITS[kind].format(source.data), _ORIGIN[kind])
+    path = _published_file(f"prognn/{source.data}_prognn_splits.json")
     return graph.with_split(load_split(path, num_nodes=graph.num_nodes))
 
 
 @lru_cache(maxsize=32)
 def published_graph(poison: Cell) -> Graph:
-    """The graph that Pro-GNN's authors poisoned with METTACK."""
+    """The graph that the FocusedCleaner authors poisoned, or Pro-GNN's with METTACK."""
     clean, data = clean_graph(poison.source), poison.source.data
-    path = _published_file(f"prognn/{data}_meta_adj_{poison.amount:g}.npz", _ORIGIN["prognn"])
     parts = {name: getattr(clean, name) for name in ("attributes", "labels", "split", "names")}
+    if poison.method in AUTHORS:
+        return from_scipy(authors.poisoned_adjacency(data, AUTHORS[poison.method], poison.amount), **parts)
+    path = _published_file(f"prognn/{data}_meta_adj_{poison.amount:g}.npz")
     poisoned = from_scipy(load_adjacency(path), **parts)
     if poisoned.num_nodes != clean.num_nodes:
         raise InputError(f"{path}: has {poisoned.num_nodes:,} nodes, but {data} has {clean.num_nodes:,}")
     return poisoned
+
+
+def check_authors_files(poison: Cell, *, online: bool) -> None:
+    """Read the authors' files of a poison; `FileMissing` says which is not there."""
+    data = poison.source.data
+    authors.poisoned_adjacency(data, AUTHORS[poison.method], poison.amount, online=online)
+    if poison.method in TARGETED:
+        authors.targets(data, online=online)
 
 
 @lru_cache(maxsize=8)
@@ -98,13 +122,13 @@ def _load(data: str) -> Graph:
     return datasets.synthetic(int(size), homophily=0.85, seed=0, with_split=False).largest_component()
 
 
-def _published_file(name: str, origin: str) -> Path:
-    """A file in the data folder or in the cache, with its checksum verified; it is not downloaded."""
+def _published_file(name: str) -> Path:
+    """A file of Pro-GNN's in the data folder or the cache, with its checksum verified; it is not downloaded."""
     paths = [folder / name for folder in (data_folder(), cache_folder()) if folder is not None]
     path = next(filter(Path.is_file, paths), None)
     if path is None:
         searched = f"neither in the folder {DATA} nor in the cache {cache_folder()}"
-        raise InputError(f"{name} is {searched}: get it from {origin}")
+        raise InputError(f"{name} is {searched}: get it from {_PROGNN}")
     if checksum(path) != read_toml("files.toml")["sha256"].get(name):
         raise InputError(f"{path} is not the published file: its SHA-256 differs")
     return path
@@ -119,20 +143,29 @@ class Task:
         graph: the input of the method.
         clean: the clean graph's edges, for scoring only.
         targets: the nodes to evaluate, if they are not the test nodes.
+        ranking: the edges that a sanitizer removed with its own budget, in order, of which a smaller budget takes the
+            first.
     """
 
     cell: Cell
     graph: Graph
     clean: Graph
     targets: IntArray | None = None
+    ranking: IntArray | None = None
 
 
 def make_task(cell: Cell, arrays: ArraysOf) -> Task:
     """Collect a cell's inputs."""
     clean = clean_graph(cell.source)
     graph = cell_graph(cell.graph, arrays) if isinstance(cell.graph, Cell) else clean
-    targets = arrays(cell.poison.full_run).get("targets") if cell.nodes == "targets" else None
-    return Task(cell, graph, Graph(clean.num_nodes, clean.edges), targets)
+    targets = attack_targets(cell.poison, arrays) if cell.nodes == "targets" else None
+    ranking = None if cell.ranking is None else arrays(cell.ranking).get("removed")
+    return Task(cell, graph, Graph(clean.num_nodes, clean.edges), targets, ranking)
+
+
+def attack_targets(poison: Cell, arrays: ArraysOf) -> IntArray | None:
+    """The nodes that Nettack attacked; None if another attack is asked."""
+    return authors.targets(poison.source.data) if poison.method in AUTHORS else arrays(poison.full_run).get("targets")
 
 
 def run_task(task: Task) -> CellResult:
@@ -203,8 +236,12 @@ def nettack_targets(graph: Graph, *, seed: int = 0) -> IntArray:
 
 
 def _sanitation(task: Task) -> CellResult:
-    cell = task.cell
-    cleaned = sanitizer(cell.method, **dict(cell.settings)).sanitize(task.graph, cell.amount, seed=cell.seed)
+    cell, ranking = task.cell, task.ranking
+    if ranking is not None and len(ranking) >= (allowed := edges_allowed(cell.amount, task.graph.num_edges)):
+        removed = ranking[:allowed]
+        return CellResult({**_scores(task, removed), "added": 0}, arrays={"removed": removed, "added": removed[:0]})
+    budget = "auto" if cell.amount == OWN_BUDGET else cell.amount
+    cleaned = sanitizer(cell.method, **dict(cell.settings)).sanitize(task.graph, budget, seed=cell.seed)
     added = cleaned.graph.added_edges(task.graph)
     values = {**_scores(task, cleaned.removed), "added": len(added)}
     return CellResult(values, arrays={"removed": cleaned.removed, "added": added})

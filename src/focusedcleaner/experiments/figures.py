@@ -53,7 +53,8 @@ def draw(experiment: Experiment, entries: Entries) -> dict[str, bytes]:
 def _figure(experiment: Experiment, entries: Entries) -> Figure:
     from matplotlib.figure import Figure
 
-    panels = [panel for panel in experiment.panels if len(panel.columns) > 1]
+    filled = {panel for (panel, _, _), entry in entries.items() if entry.values}
+    panels = [panel for panel in experiment.panels if len(panel.columns) > 1 and panel.id in filled]
     across = min(2 if len(panels) == 4 else 3, len(panels))
     down = math.ceil(len(panels) / across)
     figure = Figure(figsize=(2.6 * across + 0.6, 2.1 * down + 0.7), layout="constrained")
@@ -68,8 +69,8 @@ def _figure(experiment: Experiment, entries: Entries) -> Figure:
             plot.set_ylabel(experiment.y)
     for unused in grid[len(panels) :]:
         unused.set_visible(False)
-    handles, labels = grid[0].get_legend_handles_labels()
-    lines = dict(zip(labels, handles, strict=True))
+    legends = [plot.get_legend_handles_labels() for plot in grid[: len(panels)]]
+    lines = {label: handle for handles, labels in legends for handle, label in zip(handles, labels, strict=True)}
     if len(lines) > 1:  # one legend for all panels: the rows in their order, the paper's last
         labels = sorted(lines, key=lambda label: label == PAPER)
         handles, columns = [lines[label] for label in labels], min(len(lines), across + 1)

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -16,10 +16,11 @@ from rich.table import Table
 from rich.text import Text
 
 from focusedcleaner.errors import prefix_errors
-from focusedcleaner.experiments.catalogue import Experiment
+from focusedcleaner.experiments.catalogue import Experiment, Panel, read_toml
 from focusedcleaner.experiments.cells import CellResult
 from focusedcleaner.experiments.figures import draw
-from focusedcleaner.experiments.tables import Entries, Verdict, fill_tables, verdicts
+from focusedcleaner.experiments.front import front_table
+from focusedcleaner.experiments.tables import NOT_HERE, Entries, Verdict, fill_tables, verdicts
 from focusedcleaner.io.transaction import write_files
 
 _TEMPLATES = Environment(
@@ -125,6 +126,12 @@ class Section:
         held, pending = sum(not verdict.failed for verdict in checked), len(self.verdicts) - len(checked)
         return f"{held} of {len(checked)} hold everywhere" + (f", {pending} not computed yet" if pending else "")
 
+    def missing(self, panel: Panel) -> bool:
+        """Whether a panel has no value because the authors' files were not there."""
+        entries = [entry for (name, _, _), entry in self.entries.items() if name == panel.id]
+        poisoned = [entry for entry in entries if all(cell.poison.method != "none" for cell in entry.cells)]
+        return NOT_HERE in {entry.missing_reason for entry in poisoned} and all(e.missing_reason for e in poisoned)
+
     def markdown(self) -> str:
         """The section of the page: a table per panel, and the claims."""
         return _TEMPLATES.get_template("section.md.j2").render(one=self)
@@ -134,4 +141,25 @@ def page(experiments: Sequence[Experiment], results: Mapping[str, CellResult], f
     """The page of all results, with links to the figures of ``drawn`` experiments in a folder beside the page."""
     sections = [Section(one, fill_tables(one, results), folder if one.name in drawn else "") for one in experiments]
     claims = [verdict for section in sections for verdict in section.verdicts]
-    return _TEMPLATES.get_template("results.md.j2").render(sections=sections, claims=claims)
+    front = front_table(experiments, {section.experiment.name: section.entries for section in sections})
+    parts = {"sections": sections, "claims": claims, "front": front, "differences": differences(sections)}
+    return _TEMPLATES.get_template("results.md.j2").render(parts)
+
+
+@dataclass
+class Difference:
+    """A reason, and the claims that do not hold everywhere because of it, by the numbers of their experiments."""
+
+    reason: str
+    claims: dict[int, list[Verdict]] = field(default_factory=dict)
+
+
+def differences(sections: Sequence[Section]) -> list[Difference]:
+    """The claims that do not hold everywhere, grouped by reason; those without one come last."""
+    reasons = {name: Difference(text) for name, text in read_toml("reasons.toml").items()}
+    reasons[""] = Difference("No reason was measured.")
+    for section in sections:
+        for verdict in (verdict for verdict in section.verdicts if verdict.failed):
+            for name in verdict.why or ("",):
+                reasons[name].claims.setdefault(section.experiment.number, []).append(verdict)
+    return [difference for difference in reasons.values() if difference.claims]

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import mean
 
+from focusedcleaner.datasets.authors import FileMissing
 from focusedcleaner.experiments.catalogue import Experiment, common
-from focusedcleaner.experiments.cells import Cell, CellResult
-from focusedcleaner.experiments.compute import clean_graph, make_task, published_graph
+from focusedcleaner.experiments.cells import AUTHORS, PUBLISHED, Cell, CellResult
+from focusedcleaner.experiments.compute import check_authors_files, clean_graph, make_task, published_graph
 from focusedcleaner.experiments.engines import Engine
 from focusedcleaner.experiments.store import Store
 
@@ -24,14 +25,19 @@ POWERS_FIRST = (0.0, 0.1, 0.25, 0.05, 0.2, 0.15)
 
 
 def schedule(experiments: Iterable[Experiment], only: str = "") -> list[Cell]:
-    """All cells with ``only`` in their label, each once; by seed, power and experiment, so that tables fill evenly."""
-    priorities: dict[str, tuple[tuple[int, int, int], Cell]] = {}
+    """All cells with ``only`` in their label, each once: those on the authors' poison first, the slowest methods last.
+
+    Within each group they are in the order of seed, power and experiment, so that tables fill evenly.
+    """
+    priorities: dict[str, tuple[tuple[int, ...], Cell]] = {}
     for number, experiment in enumerate(experiments):
         for cell in experiment.cells():
             power, split = cell.poison.amount, cell.source.split
             rank = POWERS_FIRST.index(power) if power in POWERS_FIRST else len(POWERS_FIRST)
             split_seed = int(split.removeprefix("random ")) if split.startswith("random ") else 0
-            priority = (max(cell.seed, split_seed), rank, number)
+            group = 0 if cell.poison.method in AUTHORS else 1 + experiment.last
+            group = 3 if cell.method in common()["slow"] else group
+            priority = (group, max(cell.seed, split_seed), rank, number)
             if only in cell.label and (cell.key not in priorities or priority < priorities[cell.key][0]):
                 priorities[cell.key] = priority, cell
     return [cell for _, cell in sorted(priorities.values(), key=lambda item: item[0])]
@@ -54,12 +60,33 @@ def missing_cells(cells: Iterable[Cell], results: Mapping[str, CellResult], with
     return missing
 
 
+def missing_files(cells: Iterable[Cell], *, online: bool) -> dict[Cell, str]:
+    """The authors' poisoned graphs that these cells need and that are not there, with the reason.
+
+    Args:
+        cells: cells to compute.
+        online: download what is not on this machine; after a download that failed, no other is tried.
+
+    Raises:
+        InputError: a file is not the published one.
+    """
+    missing: dict[Cell, str] = {}
+    poisons = {cell.poison for cell in cells if cell.poison.method in AUTHORS}
+    for poison in sorted(poisons, key=lambda poison: poison.label):
+        try:
+            check_authors_files(poison, online=online and not missing)
+        except FileMissing as error:
+            missing[poison] = str(error)
+    return missing
+
+
 def estimate_seconds(
     missing: Mapping[str, Cell], cells: Iterable[Cell], results: Mapping[str, CellResult]
 ) -> dict[str, float]:
     """The expected time of missing cells by key: the mean of the same method on the same data set, or else on any.
 
-    Methods that have not been timed take the seconds in common.toml, or 3.
+    Methods that have not been timed take the seconds in common.toml, or 3; the beginning of another sanitation takes
+    none.
     """
     times: dict[tuple[str, ...], list[float]] = {}
     computed = {one.key: one for cell in cells for one in (cell, *cell.inputs()) if one.key in results}
@@ -69,6 +96,7 @@ def estimate_seconds(
     means, untimed = {group: mean(seconds) for group, seconds in times.items()}, common()["seconds"]
     return {
         key: next((means[group] for group in _groups(cell) if group in means), untimed.get(cell.method, 3.0))
+        * (cell.ranking is None)
         for key, cell in missing.items()
     }
 
@@ -79,11 +107,19 @@ def _groups(cell: Cell) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 @dataclass
 class RunReport:
-    """The outcome of a run: new results, errors by cell label, and cells not started within the time limit."""
+    """The outcome of a run.
+
+    Args:
+        computed: number of new results.
+        failed: errors by cell label.
+        left: number of cells not started within the time limit.
+        files: what `missing_files` found; cells that need them were left out.
+    """
 
     computed: int = 0
     failed: dict[str, str] = field(default_factory=dict)
     left: int = 0
+    files: Mapping[Cell, str] = field(default_factory=dict)
 
 
 class Runner:
@@ -111,19 +147,21 @@ class Runner:
         """Compute the missing cells and what they need.
 
         Raises:
-            InputError: a data set is missing.
+            InputError: a data set is missing, or a file is not the published one.
             KeyboardInterrupt: Ctrl-C; all results so far are saved.
         """
         results, self._ready = self.store.results(), self.store.computed(with_arrays=True)
         self._waiting = missing_cells(cells, results, self._ready)
-        self._seconds = estimate_seconds(self._waiting, cells, results)
         renewed = time.monotonic()
         try:
-            # A missing file is reported before anything is computed.
+            absent = self.report.files = missing_files(self._waiting.values(), online=True)
+            self._waiting = {key: cell for key, cell in self._waiting.items() if cell.poison not in absent}
+            # Any other missing file is reported before anything is computed.
             for poison in sorted({cell.poison for cell in self._waiting.values()}, key=lambda poison: poison.label):
                 clean_graph(poison.source)
-                if poison.method == "published":
+                if poison.method in PUBLISHED:
                     published_graph(poison)
+            self._seconds = estimate_seconds(self._waiting, cells, results)
             while self._running or (self._waiting and time.monotonic() < self.deadline):
                 self._fill_slots()
                 if self._running:

@@ -12,12 +12,14 @@ from typing import Any
 
 from focusedcleaner.errors import InputError
 from focusedcleaner.experiments.catalogue import Experiment, Panel, TableCell
-from focusedcleaner.experiments.cells import SIZES, CellResult
+from focusedcleaner.experiments.cells import AUTHORS, SIZES, Cell, CellResult
 
 COUNTS = (*(size for size in SIZES if size != "homophily"), "planted", "removed")
 """Measures that are counts; all others are shares, shown in percent."""
-RULES = ("order", "higher", "peaks", "reaches", "above", "equal")
-"""The field of a claim that says what is compared, see `_checks`."""
+NOT_HERE = "needs a download"
+"""What a table shows of the authors' poison where nothing was computed on it, for want of their files."""
+RULES = ("order", "higher", "peaks", "reaches", "near", "above", "equal")
+"""The field of a claim that says what is compared, see `checks_in`."""
 
 
 @dataclass(frozen=True)
@@ -67,15 +69,25 @@ Entries = Mapping[tuple[str, str, str], Entry]
 def fill_tables(experiment: Experiment, results: Mapping[str, CellResult]) -> Entries:
     """Look up the values of every table cell in the results, which are given by cell key."""
     entries = {}
+    here = {
+        one.panel.id for one in experiment.table_cells for cell in one.cells if _is_theirs(cell) and cell.key in results
+    }
     for one in experiment.table_cells:
         measure = one.fields["measure"]
         values = [results[cell.key].values.get(measure) for cell in one.cells if cell.key in results]
         numbers = tuple((1 if measure in COUNTS else 100) * value for value in values if value is not None)
         reason = "–" if values and not numbers else one.missing_reason
+        if not reason and not values and one.panel.id not in here and all(map(_is_theirs, one.cells)):
+            reason = NOT_HERE
         entries[one.panel.id, one.row.id, one.column.id] = Entry(
             **{**vars(one), "missing_reason": reason, "values": numbers}
         )
     return entries
+
+
+def _is_theirs(cell: Cell) -> bool:
+    """Whether a cell starts from the authors' poison."""
+    return cell.poison.method in AUTHORS
 
 
 @dataclass(frozen=True)
@@ -89,11 +101,14 @@ class Check:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim with its comparisons (none while figures are missing) and the reason why it does not hold everywhere."""
+    """A claim with its comparisons (none while figures are missing).
+
+    ``why`` names the reasons, of reasons.toml, why it does not hold everywhere.
+    """
 
     text: str
     checks: tuple[Check, ...]
-    why: str = ""
+    why: tuple[str, ...] = ()
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -103,21 +118,31 @@ class Verdict:
     def summary(self) -> str:
         if not self.checks:
             return "not computed yet"
-        held = len(self.checks) - len(self.failed)
-        return "holds" if not self.failed else f"holds in {held} of {len(self.checks)} comparisons"
+        return "holds" if not self.failed else f"holds in {self.counts} comparisons"
+
+    @property
+    def counts(self) -> str:
+        """How many comparisons hold."""
+        return f"{len(self.checks) - len(self.failed)} of {len(self.checks)}"
 
 
 def verdicts(experiment: Experiment, entries: Entries) -> list[Verdict]:
-    """Check every claim of an experiment, in the panels that it names or in all."""
+    """Check every claim of an experiment, in the panels that it names or in all.
+
+    A claim about nothing but files that are not there is left out.
+    """
     found = []
     for claim in experiment.claims:
         panels = [panel for panel in experiment.panels if panel.id in claim.get("panels", (panel.id,))]
-        checks = itertools.chain.from_iterable(_checks(claim, panel, entries) for panel in panels)
-        found.append(Verdict(claim["text"], tuple(checks), claim.get("why", "")))
+        checks = tuple(itertools.chain.from_iterable(checks_in(claim, panel, entries) for panel in panels))
+        ids = {panel.id for panel in panels}
+        reasons = {entry.missing_reason for (panel, _, _), entry in entries.items() if panel in ids}
+        if checks or reasons != {NOT_HERE}:
+            found.append(Verdict(claim["text"], checks, tuple(claim.get("why", ()))))
     return found
 
 
-def _checks(claim: Mapping[str, Any], panel: Panel, entries: Entries) -> Iterator[Check]:
+def checks_in(claim: Mapping[str, Any], panel: Panel, entries: Entries) -> Iterator[Check]:
     """Check a claim in one panel, in the columns ``at`` and the ``rows`` or in all, wherever figures are available."""
 
     def at(row: str, column: str) -> Entry:
@@ -143,10 +168,13 @@ def _checks(claim: Mapping[str, Any], panel: Panel, entries: Entries) -> Iterato
                 if all(entry.values for entry in line):
                     one, other = at(row, column), max(line, key=lambda entry: entry.mean)
                     yield from _compare(one, other, other.mean - one.mean <= one.deviation)
-        case {"reaches": row}:  # a row is at most ``within`` points below the paper's figures
+        case {"reaches": row} | {"near": row}:  # at most ``within`` points below the paper's figures, or away from them
             for entry in (entry for entry in published if entry.row.id == row):
                 figures = f"ours {entry.mean:.1f}, the paper's {entry.paper:.1f}"
-                yield Check(f"{panel.label}, {entry.column.label}", entry.mean >= entry.paper - within, figures)
+                holds = entry.paper - within <= entry.mean and (
+                    "reaches" in claim or entry.mean <= entry.paper + within
+                )
+                yield Check(f"{panel.label}, {entry.column.label}", holds, figures)
         case {"above": number}:  # every figure is above a number
             for entry in available:
                 where = f"{panel.label}, {entry.row.label}, {entry.column.label}"

@@ -22,10 +22,11 @@ from focusedcleaner.sanitizers.offers import check_offers
 from focusedcleaner.sanitizers.sanitation import Interrupted, Sanitation
 from focusedcleaner.sanitizers.self_attack import PlantedEdges, SelfAttack
 from focusedcleaner.sanitizers.svd import SVD
-from focusedcleaner.surrogate import Implicit, Unrolled
+from focusedcleaner.surrogate import Implicit, TwoLayer, Unrolled
 
 __all__ = [
     "AUTO",
+    "PRESETS",
     "SANITIZERS",
     "SVD",
     "Agreement",
@@ -48,6 +49,7 @@ __all__ = [
     "UnlikelyLinks",
     "check_offers",
     "default_method",
+    "preset_settings",
     "sanitizer",
     "sanitizer_for",
 ]
@@ -55,7 +57,10 @@ __all__ = [
 AUTO = "auto"
 """The name that leaves the choice of the method to `default_method`."""
 
-_INNER: dict[str, type] = {"implicit": Implicit, "unrolled": Unrolled}
+PRESETS: dict[str, Mapping[str, object]] = {"paper": {"inner": "two-layer", "steps": 50, "victim_ends": 2}}
+"""Settings of FocusedCleaner by the name of a preset; "paper" is `FocusedCleaner.paper`."""
+
+_INNER: dict[str, type] = {"implicit": Implicit, "unrolled": Unrolled, "two-layer": TwoLayer}
 _LINKS: dict[str, dict[str, type]] = {"detector": {"linkpred": LinkPred}, "inner": _INNER}
 
 
@@ -109,6 +114,21 @@ def default_method(graph: Graph) -> str:
     'self-attack'
     """
     return "dense-blocks" if is_bipartite(graph) else "self-attack"
+
+
+def preset_settings(preset: str, method: str = AUTO) -> tuple[str, Mapping[str, object]]:
+    """Return the method, cld instead of "auto", and the settings of a preset.
+
+    >>> preset_settings("paper")
+    ('cld', {'inner': 'two-layer', 'steps': 50, 'victim_ends': 2})
+    """
+    if preset not in PRESETS:
+        raise InputError(f"there is no preset {preset!r}; there is {', '.join(PRESETS)}")
+    name = "cld" if method == AUTO else method
+    if SANITIZERS[name].kind is not FocusedCleaner:
+        fitting = ", ".join(other.name for other in SANITIZERS if other.kind is FocusedCleaner)
+        raise InputError(f"the preset {preset} is for {fitting}, not for {name}")
+    return name, PRESETS[preset]
 
 
 def sanitizer(name: str, /, **settings: object) -> Sanitizer:

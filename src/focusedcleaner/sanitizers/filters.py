@@ -11,7 +11,7 @@ import numpy as np
 
 from focusedcleaner.edge_features.class_agreement import attribute_cosines
 from focusedcleaner.edge_features.edge_selection import rank_by_score, removable_by_score
-from focusedcleaner.engine.sparse import row_products
+from focusedcleaner.engine.sparse import row_products, row_squares
 from focusedcleaner.errors import InputError
 from focusedcleaner.graph import FloatArray, Graph, IntArray
 from focusedcleaner.registry import EdgeScorer
@@ -125,6 +125,12 @@ class Jaccard(SimilarityFilter):
     Wu, Wang, Tyshetskiy, Docherty, Lu, Zhu: "Adversarial Examples on Graph Data: Deep Insights into Attack and
     Defense", IJCAI 2019 (https://arxiv.org/abs/1903.01610).
 
+    Args:
+        threshold: only edges with a similarity at or below it are removed, as far as the budget allows; without a
+            budget, all of them. None removes as many as the budget says.
+        distance: rank by the distance ‖x_u − x_v‖ instead of J, the farthest first; the threshold is then the largest
+            distance that is kept, for example 6.3 on Cora and 8.15 on Citeseer.
+
     >>> from focusedcleaner.datasets import synthetic
     >>> graph = synthetic(num_nodes=200, seed=0)
     >>> len(Jaccard().sanitize(graph, budget=20).removed)
@@ -132,13 +138,25 @@ class Jaccard(SimilarityFilter):
     >>> chosen = Jaccard(threshold=0.05).sanitize(graph)
     >>> chosen.auto, chosen.evidence["jaccard"].max() <= 0.05
     (True, np.True_)
+    >>> far = Jaccard(threshold=5.0, distance=True).sanitize(graph)
+    >>> (far.evidence["distance"] > 5).all()
+    np.True_
     """
 
     name: ClassVar[str] = "jaccard"
     needs_labels: ClassVar[bool] = False
+    distance: bool = False
+
+    @property
+    def min_score(self) -> float | None:
+        if self.distance and self.threshold is not None:
+            return float(np.nextafter(self.threshold, np.inf))
+        return super().min_score
 
     def similarities(self, graph: Graph) -> FloatArray:
         assert graph.attributes is not None
+        if self.distance:
+            return 0.0 - attribute_distances(graph)
         binary = (graph.attributes != 0).astype(float)
         common = row_products(binary, binary, graph.edges)
         sizes = np.diff(graph.attributes.indptr)[graph.edges].sum(axis=1)
@@ -146,7 +164,15 @@ class Jaccard(SimilarityFilter):
 
     def score_edges(self, graph: Graph, seed: int) -> EdgeScores:
         scores = super().score_edges(graph, seed).scores
-        return EdgeScores(scores, {"jaccard": 0.0 - scores})
+        return EdgeScores(scores, {"distance": scores} if self.distance else {"jaccard": 0.0 - scores})
+
+
+def attribute_distances(graph: Graph) -> FloatArray:
+    """Return ‖x_u − x_v‖ of every edge, E values."""
+    assert graph.attributes is not None
+    squares = row_squares(graph.attributes)[graph.edges].sum(axis=1)
+    squares -= 2 * row_products(graph.attributes, graph.attributes, graph.edges)
+    return np.sqrt(np.maximum(squares, 0.0))
 
 
 @dataclass(frozen=True)

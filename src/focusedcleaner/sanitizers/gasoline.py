@@ -36,7 +36,7 @@ class Gasoline(IterativeSanitizer):
         folds: the number of folds of the training and validation nodes; the authors' code has 4. 1 trains once on the
             training nodes and validates on the validation nodes, as the FocusedCleaner paper describes.
         edges_per_round: pairs flipped between two trainings; None spends the budget in 80 rounds.
-        inner: the inner training: `Implicit` or `Unrolled`.
+        inner: the inner training: `Implicit`, `Unrolled` or `TwoLayer`.
 
     >>> from focusedcleaner.datasets import synthetic
     >>> sanitation = Gasoline().sanitize(synthetic(num_nodes=200, seed=0), budget=20)

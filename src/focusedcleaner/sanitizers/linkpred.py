@@ -11,7 +11,7 @@ from focusedcleaner.detectors import LinkPred
 from focusedcleaner.detectors.base import with_prefix
 from focusedcleaner.graph import Graph
 from focusedcleaner.sanitizers.focused import SurrogateCleaning, column
-from focusedcleaner.sanitizers.iterative import IterativeSanitizer, Journal
+from focusedcleaner.sanitizers.iterative import IterativeSanitizer, Journal, round_seed
 from focusedcleaner.settings import bounded
 from focusedcleaner.surrogate import Implicit, InnerTraining
 
@@ -28,7 +28,7 @@ class UnlikelyLinks(IterativeSanitizer):
     Args:
         edges_per_round: edges removed between two trainings; None spends the budget in 80 rounds.
         detector: the link predictor with its own settings.
-        inner: the inner training: `Implicit` or `Unrolled`.
+        inner: the inner training: `Implicit`, `Unrolled` or `TwoLayer`.
 
     >>> from focusedcleaner.datasets import synthetic
     >>> sanitation = UnlikelyLinks().sanitize(synthetic(num_nodes=200, seed=0), budget=20)
@@ -50,7 +50,7 @@ class _LinkCleaning(SurrogateCleaning):
     """The rounds of `UnlikelyLinks`."""
 
     def round(self, journal: Journal, size: int) -> Journal:
-        fitted = self.surrogate.fit(journal.memory.get("inner"))
+        fitted = self.surrogate.fit(journal.memory.get("inner"), round_seed(self.seed, journal.rounds))
         view = self.view(fitted.logits, journal)
         probabilities, _, weights = self.cleaner.detector.probabilities(view, with_prefix(journal.memory, "detector."))
         remaining = self.structure.alive.nonzero().squeeze(1)

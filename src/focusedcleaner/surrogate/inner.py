@@ -1,14 +1,15 @@
 """Inner training: W* minimizes the cross-entropy on the training nodes (Eq. 6b); the outer loss is differentiated
 through it.
 
-`fit` returns W*; it starts from the coordinates ``start`` if the training can use them. `feature_gradient` returns, for
-``outer`` = ∂loss/∂W* (F × C), the gradient ∂loss/∂H = Σ E·V^T with respect to the training features H, as a list of
-factors (E, P): E has a row per training node, P = X·V a row per node. `metagradient` turns them into edge gradients. As
-in `features`, rows stand for classes: labels, errors and softmax are C × n.
+`fit` returns W*; it starts from the coordinates ``start``, or from weights drawn with ``seed``, if the training can use
+them. `feature_gradient` returns, for ``outer`` = ∂loss/∂W* (F × C), the gradient ∂loss/∂H = Σ E·V^T with respect to the
+training features H, as a list of factors (E, P): E has a row per training node, P = X·V a row per node. `metagradient`
+turns them into edge gradients. As in `features`, rows stand for classes: labels, errors and softmax are C × n.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -27,8 +28,10 @@ class Solution:
 
     coordinates: Tensor
     weights: Tensor
-    path: tuple[tuple[Tensor, Tensor], ...] = ()
-    """Coordinates and softmax at the start of each unrolled step."""
+    path: tuple[tuple[Tensor, ...], ...] = ()
+    """The state at the start of each unrolled step, coordinates first."""
+    first: Tensor | None = None
+    """The random W₁ (F × hidden) that the coordinates are added to."""
     preconditioner: Preconditioner | None = None
 
 
@@ -41,14 +44,14 @@ def softmax_jvp(softmax: Tensor, direction: Tensor) -> Tensor:
 class Unrolled(Configurable):
     """T steps of gradient descent with momentum from W = 0, differentiated in reverse mode.
 
-    v ← μ·v + ∇L(W), W ← W − ρ·v; the authors use T = 100, ρ = 0.1, μ = 0.9.
+    v ← μ·v + ∇L(W), W ← W − ρ·v, with T = 100, ρ = 0.1, μ = 0.9 as in the authors' code.
     """
 
     steps: int = bounded(100, "[1, 10000]")
     rate: float = bounded(0.1, "(0, inf)")
     momentum: float = bounded(0.9, "[0, 1)")
 
-    def fit(self, features: Features, onehot: Tensor, start: Tensor | None) -> Solution:
+    def fit(self, features: Features, onehot: Tensor, start: Tensor | None, seed: int = 0) -> Solution:
         a = features.zeros(len(onehot))
         velocity, path = torch.zeros_like(a), []
         for _ in range(self.steps):
@@ -83,6 +86,78 @@ class Unrolled(Configurable):
 
 
 @dataclass(frozen=True)
+class TwoLayer(Configurable):
+    """`Unrolled` with W = W₁·W₂, r columns between them, from random weights: as the authors' code trains.
+
+    The entries of W₁ (F × r) are drawn from ±1/√r and those of W₂ (r × C) from ±1/√C, uniformly.
+    """
+
+    hidden: int = bounded(16, "[1, 10000]")
+    steps: int = bounded(100, "[1, 10000]")
+    rate: float = bounded(0.1, "(0, inf)")
+    momentum: float = bounded(0.9, "[0, 1)")
+
+    def initial(self, num_attributes: int, num_classes: int, seed: int) -> tuple[Tensor, Tensor]:
+        """Draw W₁ and W₂."""
+        generator = torch.Generator().manual_seed(seed)
+        sizes = (num_attributes, self.hidden), (self.hidden, num_classes)
+        first, second = (
+            (2 * torch.rand(size, generator=generator, dtype=torch.float64) - 1) / math.sqrt(size[1]) for size in sizes
+        )
+        return first, second
+
+    def fit(self, features: Features, onehot: Tensor, start: Tensor | None, seed: int = 0) -> Solution:
+        """W₁ is the drawn matrix plus the weights with coordinates a; the path has (a, (H·W₁)^T, W₂^T)."""
+        drawn = self.initial(features.attributes.num_columns, len(onehot), seed)
+        first, second = drawn[0].to(onehot.dtype), drawn[1].T.to(onehot.dtype).contiguous()
+        drawn_hidden = features.logits_of_weights(first)
+        a = features.zeros(self.hidden)
+        velocity, velocity2 = torch.zeros_like(a), torch.zeros_like(second)
+        path = [(a, drawn_hidden, second)]
+        for _ in range(self.steps):
+            a, hidden, second = path[-1]
+            errors = (torch.softmax(second @ hidden, 0) - onehot) / onehot.shape[1]
+            velocity = self.momentum * velocity + features.transposed_times(second.T @ errors)
+            velocity2 = self.momentum * velocity2 + errors @ hidden.T
+            a, second = a - self.rate * velocity, second - self.rate * velocity2
+            path.append((a, drawn_hidden + features.logits(a), second))
+        a, _, second = path[-1]
+        return Solution(a, (first + features.weights(a)) @ second.T, tuple(path), first=first)
+
+    def feature_gradient(self, features: Features, onehot: Tensor, solution: Solution, outer: Tensor) -> list[Factors]:
+        """The adjoint of W₁ is c·M + B·β with a number c, M = outer·W₂^T at the end, and coordinates β."""
+        first = solution.first
+        assert first is not None
+        *path, (a, _, second) = solution.path
+        end = outer @ second
+        end_logits = features.logits_of_weights(end)
+        adjoint2 = outer.T @ (first + features.weights(a))
+        coordinates = torch.zeros_like(a)
+        velocity, share, velocity2 = torch.zeros_like(a), 0.0, torch.zeros_like(adjoint2)
+        along_end, along_first = torch.zeros_like(end_logits), torch.zeros_like(end_logits)
+        along_basis = onehot.new_zeros(onehot.shape[1], a.shape[1])
+        for a, hidden, second in reversed(path):
+            velocity, share = velocity - self.rate * coordinates, share - self.rate
+            velocity2 = velocity2 - self.rate * adjoint2
+            softmax = torch.softmax(second @ hidden, 0)
+            errors = (softmax - onehot) / onehot.shape[1]
+            hidden_errors = second.T @ errors
+            velocity_logits = share * end_logits + features.logits(velocity)
+            jvp = softmax_jvp(softmax, second @ velocity_logits + velocity2 @ hidden) / onehot.shape[1]
+            to_hidden = velocity2.T @ errors + second.T @ jvp
+            along_end += share * hidden_errors
+            along_first += to_hidden
+            along_basis.addmm_(hidden_errors.T, velocity).addmm_(to_hidden.T, a)
+            adjoint2 = adjoint2 + errors @ velocity_logits.T + jvp @ hidden.T
+            coordinates = coordinates + features.transposed_times(to_hidden)
+            velocity, share = self.momentum * velocity, self.momentum * share
+            velocity2 = self.momentum * velocity2
+        times = features.attributes.times
+        basis = along_basis, features.attributes_times_basis()
+        return [basis, (along_first.T, times(first)), (along_end.T, times(end))]
+
+
+@dataclass(frozen=True)
 class Implicit(Configurable):
     """The optimum of cross-entropy + (ω/2)‖W‖², differentiated by the implicit function theorem.
 
@@ -96,7 +171,7 @@ class Implicit(Configurable):
     weight_decay: float = bounded(3e-5, "(0, inf)")
     tolerance: float = bounded(1e-3, "(0, inf)")
 
-    def fit(self, features: Features, onehot: Tensor, start: Tensor | None) -> Solution:
+    def fit(self, features: Features, onehot: Tensor, start: Tensor | None, seed: int = 0) -> Solution:
         a = features.zeros(len(onehot)) if start is None else start
         goal = self.tolerance * self._norm_at_zero(features, onehot)
         logits = features.logits(a)
@@ -188,4 +263,4 @@ class Implicit(Configurable):
         return x, x_logits
 
 
-InnerTraining = Implicit | Unrolled
+InnerTraining = Implicit | Unrolled | TwoLayer

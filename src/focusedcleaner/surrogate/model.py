@@ -39,7 +39,7 @@ class Surrogate:
 
     Args:
         graph: with labels for its training nodes; X is the identity if it has no attributes.
-        inner: the training of W: `Implicit` (the default) or `Unrolled`.
+        inner: the training of W: `Implicit` (the default), `Unrolled` or `TwoLayer`.
         form: "dual", "primal" or "sparse" (see `features`); chosen by size if None.
         structure: that of the graph, if there is one already.
         attributes: those of the graph, if they are converted already.
@@ -76,10 +76,11 @@ class Surrogate:
         structure.touched[list(touched)] = 1.0
         self.structure = self.features.structure = structure
 
-    def fit(self, start: Tensor | None = None) -> Fitted:
-        """Train on the current structure, from the coordinates of an earlier solution if given."""
+    def fit(self, start: Tensor | None = None, seed: int = 0) -> Fitted:
+        """Train on the current structure, from the coordinates of an earlier solution if given; ``seed`` is for a
+        training from random weights."""
         features = self.features.now()
-        solution = self.inner.fit(features, self.onehot, start)
+        solution = self.inner.fit(features, self.onehot, start, seed)
         xw = self.attributes.times(solution.weights)
         logits = self.structure.propagate(self.structure.propagate(xw))
         return Fitted(features, solution, xw, logits)

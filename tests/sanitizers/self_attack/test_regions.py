@@ -122,3 +122,13 @@ def test_threads_change_no_digit_of_the_default(clean: Graph, labels: bool, monk
     assert one.edge_scores.tobytes() == several.edge_scores.tobytes()
     assert one.removed.tolist() == several.removed.tolist()
     assert one.verdict == several.verdict
+
+
+def test_a_part_larger_than_several_regions_leaves_none_empty() -> None:
+    part = np.repeat(np.arange(6), 10)
+    partition = Partition(part, np.array([10, 10, 1_000_000, 10, 10, 10]))
+    for seed in range(5):
+        regions = partition.draw(4, np.random.default_rng(seed))
+        assert all(len(nodes) for nodes in regions)
+        assert len(np.unique(np.concatenate(regions))) == sum(map(len, regions))
+    assert len(Partition(np.zeros(5, dtype=np.int64), np.array([8])).draw(3, np.random.default_rng(0))) == 1

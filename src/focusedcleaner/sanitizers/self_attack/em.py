@@ -15,6 +15,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from focusedcleaner.edge_features.edge_selection import without_isolating
 from focusedcleaner.edge_features.extractor import EdgeFeatureExtractor, EdgeFeatures
 from focusedcleaner.edge_features.global_structure import global_structure
+from focusedcleaner.engine.parallel import map_parts
 from focusedcleaner.graph import BoolArray, FloatArray, Graph, IntArray, Split
 from focusedcleaner.sanitizers.self_attack.attackers import NOISE_LIKE, Attacker, on_another_split
 from focusedcleaner.sanitizers.self_attack.regions import Partition, plant_in_regions
@@ -45,6 +46,8 @@ MIN_VALIDATION_RATIO = 0.5
 GENUINE_SHARE, MAX_GENUINE = 0.5, 30_000
 """Share and largest number of an attacked graph's genuine edges in the training set: all attacked graphs have nearly
 the same ones."""
+ROWS = 2**13
+"""Edges that are classified at once: their features stay in the processor's cache."""
 HELD_OUT_SHARE = 0.2
 """Share of the edges that are never examples of genuine ones: on these it is seen how many flags a clean graph gets."""
 
@@ -133,7 +136,7 @@ class PlantedEdgeClassifier:
             classes[:, 0] = 1.0
             return classes, self.class_shares
         present = self.model.classes_
-        probabilities = self.model.predict_proba(table)
+        probabilities = np.concatenate(map_parts(self.model.predict_proba, _in_rows(table)))
         classes[:, present], present_priors = correct_prior_shift(probabilities, self.class_shares[present])
         priors = np.zeros(len(self.class_shares))
         priors[present] = present_priors
@@ -157,15 +160,24 @@ def correct_prior_shift(probabilities: FloatArray, trained: FloatArray) -> tuple
     >>> priors.round(2)
     array([0.92, 0.08])
     """
-    ratio = probabilities / trained
+    parts, size = _in_rows(probabilities / trained), len(probabilities)
     priors = trained
     for _ in range(500):
-        posterior = ratio * priors
-        posterior /= posterior.sum(axis=1, keepdims=True)
-        previous, priors = priors, posterior.mean(axis=0)
+        sums = map_parts(lambda part, priors: _reweighted(part, priors).sum(axis=0), parts, priors)
+        previous, priors = priors, np.sum(sums, axis=0) / size
         if np.abs(priors - previous).max() < 1e-6:
             break
-    return posterior, priors
+    return np.concatenate(map_parts(_reweighted, parts, previous)), priors
+
+
+def _reweighted(ratio: FloatArray, priors: FloatArray) -> FloatArray:
+    posterior = ratio * priors
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    return posterior
+
+
+def _in_rows(table: FloatArray) -> list[FloatArray]:
+    return np.split(table, range(ROWS, len(table), ROWS))
 
 
 def mean_log_odds(opinions: Sequence[FloatArray], weights: Sequence[float] = ()) -> FloatArray:

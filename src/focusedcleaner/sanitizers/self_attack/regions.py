@@ -43,13 +43,17 @@ class Partition:
         return [{number: attackers[number] for number in part.tolist()} for part in parts]
 
     def draw(self, count: int, rng: np.random.Generator) -> list[IntArray]:
-        """Draw disjoint regions of `REGION_EDGES`, or less where there is no room: the nodes of each, in order."""
+        """Draw disjoint regions of `REGION_EDGES`, or less where there is no room: the nodes of each, in order.
+
+        Fewer than ``count`` if there are fewer parts.
+        """
         size = 2 * min(REGION_EDGES, int(self.volumes.sum()) // (2 * count))
         order = rng.permutation(len(self.volumes))
         region_of_part = np.empty(len(order), dtype=np.int64)
-        region_of_part[order] = (np.cumsum(self.volumes[order]) - self.volumes[order]) // max(size, 1)
+        begins = (np.cumsum(self.volumes[order]) - self.volumes[order]) // max(size, 1)
+        region_of_part[order] = np.unique(begins, return_inverse=True)[1]  # a part of several sizes leaves no gap
         region = region_of_part[self.part]
-        return [np.flatnonzero(region == number) for number in range(count)]
+        return [np.flatnonzero(region == number) for number in range(min(count, region.max() + 1))]
 
 
 def grow_parts(rows: AdjacencyRows, count: int, rng: np.random.Generator) -> IntArray:
@@ -115,7 +119,7 @@ def plant_in_regions(
     """
     at_node = np.zeros(graph.num_nodes, dtype=np.int64)
     tasks = []
-    for (number, attacker), nodes in zip(attackers.items(), partition.draw(len(attackers), rng), strict=True):
+    for (number, attacker), nodes in zip(attackers.items(), partition.draw(len(attackers), rng), strict=False):
         at_node[nodes] = number
         region, kept = _region(graph, nodes)
         tasks.append(_Task(region, kept, attacker, int(share * region.num_edges), int(rng.integers(2**31))))
