@@ -2,6 +2,7 @@
 # make test       sets everything up and runs every check
 # make check      lint, types, layers and the fast tests without the hostile ones: about a minute once everything is set up
 # make test-data  the tests that need the real graphs in FOCUSEDCLEANER_DATA
+# make docs       builds the documentation site into docs/_build/html, runs its examples, and looks at every page
 # make hostile    the long campaign: hostile files, kills at every disk step, load; figures in docs/reliability.md
 # make bench      measures speed and quality against the figures in docs/benchmarks.md
 # make reproduce  computes what is missing of the paper's tables and figures: hours, resumable
@@ -13,7 +14,7 @@ READY := $(VENV)/.ready
 # Every worker computes with one thread.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q --numprocesses auto --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test check test-data hostile browser lint types layers bench reproduce format clean
+.PHONY: demo test check test-data docs hostile browser lint types layers bench reproduce format clean
 
 demo: $(READY)
 	$(BIN)/focusedcleaner demo
@@ -26,6 +27,10 @@ check: $(READY) lint types layers
 
 test-data: $(READY)
 	$(PYTEST) -m data
+
+docs: $(VENV)/.docs browser
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
+	$(PYTEST) --site tests/site
 
 hostile: $(READY)
 	$(PYTEST) --campaign -m "not browser and not data" tests/hostile tests/faults tests/review
@@ -63,5 +68,9 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(READY)
 
+$(VENV)/.docs: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	touch $(VENV)/.docs
+
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks .import_linter_cache
+	rm -rf $(VENV) docs/_build build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks .import_linter_cache

@@ -42,14 +42,16 @@ FIGURES = Path(__file__).parents[1] / "benchmarks" / "results" / "reliability"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--campaign", action="store_true", help="the long forms of tests/hostile and tests/faults")
+    parser.addoption("--site", action="store_true", help="the tests of the built documentation")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip the tests that need the real graphs where there are none; leave out the campaign unless it is asked for."""
-    if not config.getoption("--campaign"):
-        long = [item for item in items if item.get_closest_marker("campaign")]
-        items[:] = [item for item in items if item not in long]
-        config.hook.pytest_deselected(items=long)
+    """Skip the tests that need the real graphs where there are none; leave out what has to be asked for."""
+    for option in ("campaign", "site"):
+        if not config.getoption(f"--{option}"):
+            left_out = {item for item in items if item.get_closest_marker(option)}
+            items[:] = [item for item in items if item not in left_out]
+            config.hook.pytest_deselected(items=list(left_out))
     if os.environ.get("FOCUSEDCLEANER_DATA"):
         return
     for item in items:

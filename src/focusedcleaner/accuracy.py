@@ -23,15 +23,25 @@ SEEN = "the sanitizer has seen the labels of these test nodes: the accuracy afte
 
 @dataclass(frozen=True)
 class Accuracy:
-    """The accuracy of one classifier on the test nodes, with one training per seed."""
+    """The accuracy of one classifier on the test nodes, with one training per seed.
+
+    >>> from focusedcleaner import attack, classify, datasets, sanitize
+    >>> poisoned = attack("random").poison(datasets.synthetic(200), "10%").graph
+    >>> accuracy = classify(sanitize(poisoned, "jaccard", budget="10%"), "sgc", seeds=2)
+    >>> len(accuracy.accuracies), accuracy.difference == accuracy.after - accuracy.before
+    (2, True)
+    """
 
     model: str
+    """The name of the classifier."""
     accuracies: tuple[float, ...]
     """One per training; of a sanitation, on the cleaned graph."""
     accuracies_before: tuple[float, ...] | None
     """One per training on the graph before the sanitation; None where there is one graph only."""
     test_nodes: int
+    """The number of test nodes."""
     seconds: float
+    """The time of all trainings."""
     note: str = ""
     """What the figures rest on where the test nodes were drawn after the sanitation."""
 

@@ -138,6 +138,8 @@ def register_sanitizer(kind: type[S], *, about: str = "") -> type[S]:
 
     Returns:
         The class itself, so that this works as a decorator.
+
+    The page "Add your own" has a complete example of each kind.
     """
     return _register(SANITIZERS, kind, Sanitizer, about)
 

@@ -13,11 +13,19 @@ class InputError(ValueError):
 
     The message is one line that says what is wrong and, where it helps, how to correct it.
     The command line prints it and exits with code 2.
+
+    >>> import focusedcleaner as fc
+    >>> fc.sanitizer("cldd")
+    Traceback (most recent call last):
+    focusedcleaner.errors.InputError: there is no method 'cldd'; there are cld, lp, ...
     """
 
 
 class InputWarning(UserWarning):
-    """Input that was changed before use, with the changes counted, or that gave no finding a pipeline can rely on."""
+    """Input that was changed before use, with the changes counted, or that gave no finding a pipeline can rely on.
+
+    ``warnings.simplefilter("error", focusedcleaner.InputWarning)`` makes a pipeline stop at it.
+    """
 
 
 class ResumableRun(InputError):

@@ -87,8 +87,11 @@ class Split:
     """
 
     train: IntArray
+    """Nodes whose labels a method learns from."""
     val: IntArray
+    """Nodes whose labels choose settings and stop a training."""
     test: IntArray
+    """Nodes whose labels no sanitizer and no training sees."""
 
     if TYPE_CHECKING:  # the constructor takes anything array-like
 
@@ -248,10 +251,12 @@ class Graph:
 
     @property
     def num_edges(self) -> int:
+        """E, each edge counted once."""
         return len(self.edges)
 
     @property
     def num_attributes(self) -> int:
+        """F; 0 without attributes."""
         return 0 if self.attributes is None else int(self.attributes.shape[1])
 
     @property
@@ -280,6 +285,7 @@ class Graph:
 
     @cached_property
     def degrees(self) -> IntArray:
+        """N numbers of neighbours."""
         if self.stored is not None:
             return _frozen(np.diff(self.stored.indptr))
         return _frozen(np.bincount(self.edges.ravel(), minlength=self.num_nodes))
@@ -440,6 +446,7 @@ class Graph:
         return self.with_split(Split(*(nodes[part] for part in drawn.parts)))
 
     def with_split(self, split: Split | None) -> Self:
+        """The same graph with another split, or without one."""
         return replace(self, split=split)
 
     def as_seen_by_defender(self) -> Self:

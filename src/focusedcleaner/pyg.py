@@ -71,6 +71,7 @@ class Sanitize(BaseTransform):
             check_offers(sanitizer(method, **settings), soft=soft, budget=budget)
 
     def forward(self, data: Any) -> Data | HeteroData:
+        """Clean the data; PyG's `BaseTransform` calls this with a copy."""
         if not isinstance(data, Data | HeteroData):
             raise InputError(f"Sanitize works on a PyG Data or HeteroData, not on {type(data).__name__}")
         result = run_sanitizer(

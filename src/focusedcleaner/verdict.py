@@ -21,8 +21,11 @@ class Estimate:
     """
 
     number: float
+    """The expected number of planted edges."""
     low: float
+    """The interval's lower end."""
     high: float
+    """The interval's upper end."""
 
     def __str__(self) -> str:
         return f"about {count(round(self.number), 'edge')} {self.interval}"
@@ -42,6 +45,7 @@ class Verdict:
     """
 
     status: Status
+    """The finding in two words at most: "no sign", "poisoned", "uncertain" or "not suitable"."""
     reason: str
     """Why, in one sentence without a full stop."""
     expected_precision: float | None = None

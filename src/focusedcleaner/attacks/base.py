@@ -33,18 +33,30 @@ FlipLog = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Poisoning:
-    """A poisoned graph and the attack that made it."""
+    """A poisoned graph and the attack that made it.
+
+    >>> from focusedcleaner import attack, datasets
+    >>> poisoning = attack("random").poison(datasets.synthetic(200), "5%")
+    >>> poisoning.graph.num_edges, len(poisoning.added), len(poisoning.removed)
+    (420, 20, 0)
+    """
 
     clean: Graph
+    """The graph before the attack."""
     added: IntArray
     """Inserted edges, A × 2, in the order of the attack."""
     removed: IntArray
     """Deleted edges, D × 2, in the order of the attack."""
     method: str
+    """The name of the attack."""
     settings: Mapping[str, Any]
+    """Its settings."""
     budget: int
+    """The number of pairs that it was allowed to flip."""
     seed: int
+    """The seed of its random numbers."""
     seconds: float
+    """The time that it took."""
     flips: IntArray | None = None
     """All flips in order, (A + D) × 2; None for an attack whose flips have no order."""
 
@@ -85,9 +97,15 @@ class Attack(Configurable, ABC):
     """Flips edges so that a GNN trained on the graph predicts badly.
 
     The constructor only stores settings. A method implements `flip`.
+
+    >>> from focusedcleaner import attack, datasets
+    >>> dice = attack("dice")
+    >>> isinstance(dice, Attack), dice.name
+    (True, 'dice')
     """
 
     name: ClassVar[str]
+    """The name by which `focusedcleaner.attack` finds the method."""
     ordered: ClassVar[bool] = False
     """Whether the flips of a smaller budget are the first flips of a larger one, and `flip` takes a ``checkpoint``."""
     needs: ClassVar[Needs] = "split"

@@ -46,16 +46,27 @@ class Check:
     """What a graph is, what `sanitize` would do with it, how long that takes, and what it can't promise.
 
     It prints as a page of text, is a table in a notebook, and `to_dict` makes it JSON.
+
+    >>> from focusedcleaner import check, datasets
+    >>> found = check(datasets.synthetic(500, mean_degree=6.0))
+    >>> found.edges, found.method, found.suitable
+    (1500, 'self-attack', True)
     """
 
     nodes: int
+    """The number of nodes."""
     edges: int
+    """The number of edges, each counted once."""
     mean_degree: float
+    """Edges per node, on average."""
     largest_degree: int
+    """The most edges at one node."""
     components: int
+    """The number of connected components."""
     largest_component: float
     """Share of the nodes in the largest component."""
     isolated_nodes: int
+    """Nodes without an edge."""
     bipartite: bool
     """Whether no cycle is odd, with too many cycles for that to be chance."""
     sides: tuple[int, int] | None
@@ -65,12 +76,17 @@ class Check:
     read: tuple[str, ...]
     """What was changed while the graph was read, in one sentence each."""
     attributes: int
+    """The number of attributes."""
     attribute_facts: AttributeFacts | None
+    """Their density, and whether linked nodes are more alike than others; None without attributes."""
     classes: int
+    """The number of classes."""
     labelled_nodes: int
+    """Nodes with a known class."""
     coverage: Coverage
     """Which labels are known: "none", "one class" (only nodes of a single class are marked), "some" or "all"."""
     class_labels: tuple[ClassLabels, ...]
+    """The number of labelled nodes of each class."""
     split: Mapping[str, int] | None
     """Training, validation and test nodes; None where the graph has no split."""
     drawn_split: Mapping[str, int] | None
@@ -82,6 +98,7 @@ class Check:
     compatibility: tuple[tuple[float | None, ...], ...] | None
     """C × C: edges between two classes, relative to chance; None for more than 50 classes."""
     class_links: tuple[ClassLinks, ...]
+    """For each class, the class that it links to most, relative to chance."""
     method: str | None
     """What "auto" would choose; None where the graph can't be sanitized."""
     method_reason: str
@@ -93,7 +110,9 @@ class Check:
     forecast: Forecast | None
     """Of the method; None where it was not measured."""
     other_forecasts: tuple[Forecast, ...]
+    """Of faster methods that fit the graph."""
     assumptions: tuple[str, ...]
+    """What the result rests on."""
     warnings: tuple[str, ...]
     """What makes results weaker on this graph, the most serious first."""
     limits: tuple[str, ...]

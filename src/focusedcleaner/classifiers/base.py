@@ -33,9 +33,16 @@ class Classifier(Configurable, ABC):
     """Learns the classes of nodes from the training nodes of a graph.
 
     The constructor only stores settings. All methods take a `Graph`, PyG `Data`, a NetworkX graph or a scipy adjacency.
+
+    >>> from focusedcleaner import classifier, datasets
+    >>> graph = datasets.synthetic(200)
+    >>> model = classifier("sgc").fit(graph)
+    >>> model.predict(graph).shape, 0 <= model.accuracy(graph) <= 1
+    ((200,), True)
     """
 
     name: ClassVar[str]
+    """The name by which `focusedcleaner.classifier` finds the model."""
 
     def fit(self, graph: Any, *, seed: int = 0) -> Self:
         """Train on the training nodes, with early stopping on the validation nodes; test labels are hidden."""

@@ -79,6 +79,13 @@ def load_graph(
     Directed, weighted, repeated and self-looping edges are made undirected, binary and simple, and one `InputWarning`
     counts the changes. Where class numbers are left out, those in use become class names. Anything else that is wrong
     with a file is an `InputError` of one line.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "payments.csv"
+    ...     _ = path.write_text("payer,payee,amount\\nann,bob,5\\nbob,carl,7\\n")
+    ...     load_graph(path, source="payer", target="payee", weight="amount").names
+    ('ann', 'bob', 'carl')
     """
     file = Path(path)
     options = TableOptions(

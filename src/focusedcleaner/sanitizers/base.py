@@ -49,11 +49,17 @@ RANKED_SHARE = 0.3
 
 @dataclass(frozen=True)
 class Selection:
-    """The edges that a method selected for removal, with scores and evidence."""
+    """The edges that a method selected for removal, with scores and evidence: what `Sanitizer.select_edges` returns.
+
+    >>> import numpy as np
+    >>> Selection(removed=np.array([3, 0]), scores=np.array([0.9, 0.7])).removed
+    array([3, 0])
+    """
 
     removed: IntArray
     """Positions in the graph's edge list, most suspicious first."""
     scores: FloatArray
+    """One score per removed edge."""
     evidence: Columns = field(default_factory=dict)
     """One column per kind of evidence, one row per removed edge."""
     trace: Columns = field(default_factory=dict)
@@ -61,6 +67,7 @@ class Selection:
     added: IntArray = field(default_factory=no_pairs)
     """A × 2 pairs u < v to insert, best first; empty for most methods."""
     added_scores: FloatArray = field(default_factory=no_scores)
+    """One score per inserted edge."""
     estimate: Estimate | None = None
     """The number of planted edges, from methods that estimate it."""
     interrupted: bool = False
@@ -73,6 +80,7 @@ class Selection:
     suspects: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """Positions of edges to list, not to remove, most suspicious first; those also in ``removed`` are skipped."""
     suspect_scores: FloatArray = field(default_factory=no_scores)
+    """One score per suspect."""
     suspect_evidence: Columns = field(default_factory=dict)
     """One column per kind of evidence, one row per suspect."""
     edge_scores: FloatArray | None = None
@@ -86,9 +94,15 @@ class Sanitizer(Configurable, ABC):
 
     A subclass implements `select_edges`. Its constructor only stores settings. It sees the graph as the defender does:
     without the labels of test nodes.
+
+    >>> from focusedcleaner import datasets, sanitizer
+    >>> cosine = sanitizer("cosine", threshold=0.01)
+    >>> isinstance(cosine, Sanitizer), cosine.chooses_budget
+    (True, True)
     """
 
     name: ClassVar[str]
+    """The name by which `focusedcleaner.sanitize` and the command line find the method."""
     inserts: ClassVar[bool] = False
     """Whether the method may also insert edges; each insertion counts against the budget."""
     needs_labels: ClassVar[bool] = True

@@ -78,6 +78,7 @@ class FocusedCleaner(IterativeSanitizer):
         return cls(detector, victim_ends=2, inner=TwoLayer(steps=50))
 
     def begin(self, graph: Graph, budget: int, seed: int) -> _Cleaning:
+        """The state before the first round."""
         return _Cleaning(self, graph, budget, seed)
 
 

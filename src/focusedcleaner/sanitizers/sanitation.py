@@ -30,23 +30,40 @@ def no_scores() -> FloatArray:
 
 @dataclass(frozen=True)
 class Sanitation:
-    """The result of a sanitizer: the removed edges with scores and evidence, and the cleaned graph."""
+    """The result of a sanitizer: the removed edges with scores and evidence, and the cleaned graph.
+
+    >>> from focusedcleaner import datasets, sanitize
+    >>> result = sanitize(datasets.synthetic(200), "agreement", budget=2)
+    >>> result.graph.num_edges, result.status
+    (398, 'uncertain')
+    >>> result.to_frame().columns[:4]
+    ['rank', 'u', 'v', 'score']
+    """
 
     poisoned: Graph
+    """The graph that was cleaned."""
     removed: IntArray
     """R × 2 node numbers, in order of removal."""
     scores: FloatArray
+    """R scores of the removed edges; what they mean depends on the method."""
     evidence: Columns
+    """What speaks against the removed edges: one column per kind of evidence, one row per edge."""
     trace: Columns
+    """What the method measured on the way: one column per quantity, one row per round."""
     method: str
+    """The name of the sanitizer."""
     settings: Mapping[str, Any]
+    """Its settings."""
     budget: int
     """The number of edges that could be changed; with ``auto``, the number that was changed."""
     seed: int
+    """The seed of the random numbers."""
     seconds: float
+    """The time that the method took."""
     added: IntArray = field(default_factory=no_pairs)
     """A × 2 node numbers of the inserted edges, in order of insertion."""
     added_scores: FloatArray = field(default_factory=no_scores)
+    """A scores of the inserted edges."""
     auto: bool = False
     """Whether the method chose its budget."""
     estimate: Estimate | None = None
@@ -58,7 +75,9 @@ class Sanitation:
     suspects: IntArray = field(default_factory=no_pairs)
     """S × 2 node numbers of edges that were not removed, most suspicious first; empty for most methods."""
     suspect_scores: FloatArray = field(default_factory=no_scores)
+    """S scores of the suspects."""
     suspect_evidence: Columns = field(default_factory=dict)
+    """What speaks against the suspects, as in `evidence`."""
     warnings: tuple[str, ...] = ()
     """The texts of the warnings that were raised."""
     edge_scores: FloatArray | None = None
