@@ -125,7 +125,6 @@ def installed(folder: Path, module: str, text: str, monkeypatch: pytest.MonkeyPa
 def test_installed_plug_ins_register_themselves(
     registries: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("focusedcleaner.datasets.registered._LOADERS", {})
     monkeypatch.setattr("focusedcleaner.registry._loaded_plugins", set())
     before = SANITIZERS.names()
     installed(tmp_path, "a_plugin_of_the_tests", PLUGIN, monkeypatch)

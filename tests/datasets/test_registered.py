@@ -12,11 +12,7 @@ import focusedcleaner as fc
 from focusedcleaner.io.convert import to_networkx, to_pyg, to_scipy
 from tests.conftest import Command
 
-
-@pytest.fixture(autouse=True)
-def loaders(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Data sets that are forgotten after the test."""
-    monkeypatch.setattr("focusedcleaner.datasets.registered._LOADERS", {})
+pytestmark = pytest.mark.usefixtures("registries")
 
 
 @pytest.mark.parametrize("convert", [lambda graph: graph, to_pyg, to_networkx, to_scipy])
