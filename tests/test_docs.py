@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import focusedcleaner as fc
 from benchmarks import choose, reliability, scale_page
 from benchmarks.common import Results
+from focusedcleaner.errors import recorded_warnings
 from focusedcleaner.registry import ATTACKS, CLASSIFIERS, SANITIZERS, Registry
 
 ROOT = Path(__file__).parents[1]
@@ -75,3 +77,40 @@ def test_links_between_pages_lead_somewhere() -> None:
             if not target.exists() or (anchor and anchor not in headings(target)):
                 wrong.append(f"{page.name}: {link}#{anchor}")
     assert wrong == []
+
+
+def block(page: str, start: str) -> str:
+    """The fenced block of a page that begins so."""
+    fence = "```"
+    text = (ROOT / "docs" / page).read_text()
+    return start + text.partition(f"{fence}\n{start}")[2].partition(fence)[0]
+
+
+@pytest.mark.parametrize(
+    ("page", "start", "name", "nodes", "note"),
+    [
+        ("start.md", "account,friend,since", "edges.csv", 4, "edges from columns account, friend; time from since"),
+        ("data.md", "user_id,friend_id,since", "edges.csv", 3, "edges from columns user_id, friend_id; time from"),
+        ("data.md", "payer;payee;amount;date", "edges.csv", 3, "payer, payee; weight from amount; time from date"),
+        ("data.md", "user,item,rating,date", "reviews.csv", 3, "user, item, two kinds of nodes; weight from rating"),
+        ("data.md", "# Directed graph", "edges.txt", 3, ""),
+        ("data.md", "source,target\n", "edges.csv", 3, ""),
+    ],
+)
+def test_example_tables_are_read(page: str, start: str, name: str, nodes: int, note: str, folder: Path) -> None:
+    (folder / name).write_text(block(page, start))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fc.InputWarning)
+        with recorded_warnings() as notes:
+            graph = fc.load_graph(name)
+    assert graph.num_nodes == nodes
+    assert note in "".join(notes)
+
+
+@pytest.mark.parametrize("start", ["account_id,country,age", "account_id,country,is_fraud"])
+def test_example_node_tables_are_read(start: str, folder: Path) -> None:
+    (folder / "edges.csv").write_text("A07,B12\nB12,C99\n")
+    (folder / "nodes.csv").write_text(block("data.md", start))
+    with pytest.warns(fc.InputWarning):
+        graph = fc.load_graph("edges.csv", nodes="nodes.csv")
+    assert len(graph.known_labels) == 1
