@@ -98,7 +98,8 @@ def cli(folder: Path) -> Command:
 
 @pytest.fixture
 def registries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Registries that forget what a test registers."""
+    """Registries that forget what a test registers, data sets included."""
+    monkeypatch.setattr("focusedcleaner.datasets.registered._LOADERS", {})
     for registry in (SANITIZERS, ATTACKS, CLASSIFIERS):
         registry.names()
         monkeypatch.setattr(registry, "_methods", dict(registry._methods))

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 import focusedcleaner
+from focusedcleaner import datasets
 from focusedcleaner.attacks import ATTACKS, attack
 from focusedcleaner.classifiers import CLASSIFIERS, classifier
 from focusedcleaner.detectors import ClassDiv, LinkPred, NoDetector
-from focusedcleaner.errors import InputError
+from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.registry import Method, Registry
 from focusedcleaner.sanitizers import SANITIZERS, FocusedCleaner, sanitizer
 from focusedcleaner.surrogate import Implicit, Unrolled
+from tests.sanitizers.helpers import Judge
 
 REGISTRIES: tuple[Registry[Any], ...] = (SANITIZERS, ATTACKS, CLASSIFIERS)
 METHODS: list[Method[Any]] = [method for registry in REGISTRIES for method in registry]
@@ -99,3 +101,43 @@ def test_the_package_offers_its_names() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+.*", focusedcleaner.__version__)
     with pytest.raises(AttributeError, match="no attribute 'cleaner'"):
         focusedcleaner.cleaner  # noqa: B018
+
+
+PLUGIN = """
+import focusedcleaner as fc
+from tests.sanitizers.helpers import Judge
+
+fc.register_sanitizer(Judge)
+fc.register_dataset("plugged", lambda: fc.datasets.synthetic(100))
+"""
+
+
+def installed(folder: Path, module: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a package that declares a plug-in look installed."""
+    about = folder / f"{module}-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1\n")
+    (about / "entry_points.txt").write_text(f"[focusedcleaner.plugins]\nmine = {module}\n")
+    (folder / f"{module}.py").write_text(text)
+    monkeypatch.syspath_prepend(str(folder))
+
+
+def test_installed_plug_ins_register_themselves(
+    registries: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("focusedcleaner.registry._loaded_plugins", set())
+    before = SANITIZERS.names()
+    installed(tmp_path, "a_plugin_of_the_tests", PLUGIN, monkeypatch)
+    assert SANITIZERS.names() == (*before, Judge.name)
+    assert datasets.load("plugged").num_nodes == 100
+
+
+def test_a_broken_plug_in_is_left_out_with_a_warning(
+    registries: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("focusedcleaner.registry._loaded_plugins", set())
+    before = SANITIZERS.names()
+    installed(tmp_path, "a_broken_plugin", "import there_is_no_such_module", monkeypatch)
+    with pytest.warns(InputWarning, match=r"the plug-in mine \(a_broken_plugin\) is left out: ModuleNotFoundError"):
+        assert SANITIZERS.names() == before
+    assert SANITIZERS.names() == before

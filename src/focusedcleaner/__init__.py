@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from focusedcleaner.attacks import Attack, Poisoning, attack
     from focusedcleaner.checking import Check, check
     from focusedcleaner.classifiers import Classifier, classifier
+    from focusedcleaner.datasets import register_dataset
     from focusedcleaner.errors import InputError, InputWarning
     from focusedcleaner.graph import Graph, Split
     from focusedcleaner.io import load_graph, save_graph
@@ -65,6 +66,7 @@ __all__ = [
     "load_graph",
     "register_attack",
     "register_classifier",
+    "register_dataset",
     "register_sanitizer",
     "sanitize",
     "sanitizer",
@@ -78,6 +80,7 @@ _HOMES = {
     "attacks": ("Attack", "Poisoning", "attack"),
     "checking": ("Check", "check"),
     "classifiers": ("Classifier", "classifier"),
+    "datasets": ("register_dataset",),
     "errors": ("InputError", "InputWarning"),
     "graph": ("Graph", "Split"),
     "io": ("load_graph", "save_graph"),

@@ -1,21 +1,27 @@
 """Methods by name, and the protocols that a plug-in implements.
 
 Each kind of method has one registry. The package with the built-in methods fills it on import, and the registry
-imports that package on first use. A method can therefore look up a method of a higher layer by name.
+imports that package on first use. A method can therefore look up a method of a higher layer by name. The modules that
+installed packages declare as plug-ins come after it.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, Generic, Protocol, TypeVar
 
-from focusedcleaner.errors import InputError
+from focusedcleaner.errors import InputError, InputWarning
 from focusedcleaner.graph import FloatArray, Graph
 from focusedcleaner.settings import Setting, settings_of
 
 T = TypeVar("T")
+
+PLUGINS = "focusedcleaner.plugins"
+"""The group of entry points by which an installed package names modules that register methods and data sets."""
+_loaded_plugins: set[str] = set()
 
 
 class EdgeScorer(Protocol):
@@ -115,6 +121,24 @@ class Method(Generic[T]):
         return passed, chosen
 
 
+def load_plugins() -> None:
+    """Import the modules that installed packages declare in the group `PLUGINS`, each once.
+
+    A module that fails is left out, with a warning: a broken plug-in does not take the built-in methods along.
+    """
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=PLUGINS):
+        if entry.value in _loaded_plugins:
+            continue
+        _loaded_plugins.add(entry.value)
+        try:
+            entry.load()
+        except Exception as error:  # noqa: BLE001  # a plug-in may raise anything
+            why = f"{type(error).__name__}: {error}".splitlines()[0]
+            warnings.warn(f"the plug-in {entry.name} ({entry.value}) is left out: {why}", InputWarning, stacklevel=2)
+
+
 class Registry(Generic[T]):
     """All methods of one kind.
 
@@ -140,6 +164,7 @@ class Registry(Generic[T]):
 
     def _loaded(self) -> dict[str, Method[T]]:
         import_module(self.home)
+        load_plugins()
         return self._methods
 
     def __iter__(self) -> Iterator[Method[T]]:

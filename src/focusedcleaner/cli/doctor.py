@@ -11,6 +11,7 @@ from typing import Any
 from focusedcleaner import __version__, datasets
 from focusedcleaner.cli.console import grid, print_json, screen
 from focusedcleaner.cli.options import DoctorOptions
+from focusedcleaner.datasets import published
 from focusedcleaner.datasets.published import DATA, cache_folder, data_folder
 from focusedcleaner.engine.parallel import checked_threads
 
@@ -59,7 +60,7 @@ def examine() -> dict[str, Any]:
         "data": {
             DATA: None if folder is None else str(folder),
             "cache": str(cache_folder()),
-            "sets": {name: _path(name) for name in datasets.names()},
+            "sets": {name: _path(name) for name in published.names()},
         },
     }
 

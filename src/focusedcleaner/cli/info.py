@@ -11,15 +11,16 @@ from rich.text import Text
 from focusedcleaner import datasets
 from focusedcleaner.cli.console import grid, print_json, progress_bar, screen
 from focusedcleaner.cli.options import CheckOptions, MethodsOptions
+from focusedcleaner.datasets import published
 from focusedcleaner.errors import InputWarning, recorded_warnings
 from focusedcleaner.registry import ATTACKS, CLASSIFIERS, SANITIZERS, Method
 
 
 def list_datasets(*, json: bool) -> None:
     """List every data set."""
-    entries = [datasets.info(name) for name in datasets.names()]
+    entries, own = [datasets.info(name) for name in published.names()], datasets.registered_names()
     if json:
-        print_json({"datasets": [_fields(entry) for entry in entries]})
+        print_json({"datasets": [*(_fields(entry) for entry in entries), *({"name": name} for name in own)]})
         return
     console = screen()
     for entry in entries:
@@ -27,6 +28,8 @@ def list_datasets(*, json: bool) -> None:
         path = f"at {entry.path}" if entry.path else f"not here yet: focusedcleaner datasets get {entry.name}"
         for line in (path, f"from {entry.source}", f"sha256 {entry.sha256}"):
             console.print_line(f"{'':<10}", line)
+    for name in own:
+        console.print(Text.assemble((f"{name:<10}", "bold"), "registered in Python or by a plug-in"))
 
 
 def fetch_dataset(name: str, *, json: bool) -> None:

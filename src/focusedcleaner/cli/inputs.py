@@ -93,7 +93,8 @@ def source_record(source: GraphSource) -> dict[str, Any]:
     if not {"sha256", "checksum"} & record.keys():
         if source.graph not in datasets.names():
             raise _unknown(source)
-        record["sha256"] = datasets.info(source.graph).sha256
+        if source.graph not in datasets.registered_names():  # those have no file
+            record["sha256"] = datasets.info(source.graph).sha256
     if columns := table_options(source).given():
         record["columns"] = columns
     return {**record, "largest_component": source.largest_component}

@@ -33,7 +33,7 @@ _GRAPH = (
     "The name of a data set (cora), a graph file (.csv, .tsv, .txt, .parquet, .npz, .graphml), a graph folder (see: "
     "ingest), or a run folder."
 )
-_METHOD = "cld, lp, … (see: methods); auto is self-attack, dense-blocks for users and items; large graphs are ranked."
+_METHOD = "cld, lp, … (see: methods); auto is self-attack, dense-blocks for users and items."
 _BUDGET = (
     "Edges to remove at most: 10%, 0.1 (a fraction) or 500 (a number); with auto the method decides. "
     "\\[default: auto if the method can decide, else 10%]"

@@ -84,7 +84,7 @@ CATALOGUE = {
 
 
 def names() -> tuple[str, ...]:
-    """The names that `load` takes.
+    """The names of the published data sets.
 
     >>> names()
     ('cora', 'citeseer', 'polblogs')
@@ -93,12 +93,7 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str, *, progress: Progress | None = None) -> Graph:
-    """Load a data set as the paper prepares it: undirected, no self-loops, the largest connected component.
-
-    The file is taken from the folder that FOCUSEDCLEANER_DATA names, from the cache, or from the network, and its
-    checksum is verified. Nodes are numbered in the order of the published file, which published splits and poisoned
-    graphs refer to. The graph has no split.
-    """
+    """Load a published data set; see `focusedcleaner.datasets.load`."""
     entry, path = _obtain(name, progress)
     graph = _read(path).largest_component()
     numbers = (graph.num_nodes, graph.num_edges, len(np.unique(graph.known_labels)), graph.num_attributes)

@@ -121,6 +121,6 @@ def _verdict(estimate: Estimate, chosen: float, edges: int, condition: str) -> V
     if chosen > FOUND_SHARE * edges and chosen >= PURPOSEFUL_SHARE * estimate.number:
         return Verdict("poisoned", f"{flags}, {round(chosen):,} of them as an attacker of models would choose them")
     if estimate.number <= CALM_SHARE * edges:
-        return Verdict("no sign", f"{flags} after the unusual edges of the graph were learnt")
+        return Verdict("no sign", f"{flags} beyond what is usual in this graph, too few for a finding")
     between = f"between {estimate.low:,.0f} and {estimate.high:,.0f} edges may be planted, or unusual by nature"
     return Verdict("uncertain", f"{condition}{between}")
