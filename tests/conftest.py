@@ -28,8 +28,10 @@ pytest_plugins = ["tests.review.fixtures"]
 
 Command = Callable[..., Result]
 
-# The same examples in every run; `--hypothesis-profile=default` explores others.
-hypothesis.settings.register_profile("repeatable", derandomize=True)
+# The same examples in every run, however busy the machine; `--hypothesis-profile=default` explores others.
+hypothesis.settings.register_profile(
+    "repeatable", derandomize=True, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("repeatable")
 # Where the tests run in the background, SIGINT is ignored, and children would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

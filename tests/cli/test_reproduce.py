@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
-import time
+from itertools import count
 from pathlib import Path
 
 import pytest
 
+from focusedcleaner.cli import main
+from focusedcleaner.experiments.cells import CellResult
+from focusedcleaner.experiments.compute import Task, run_task
 from focusedcleaner.experiments.store import FILE, Store
 from tests.conftest import Command
+from tests.hostile.child import in_child
 
 pytestmark = pytest.mark.slow
 
@@ -61,26 +64,20 @@ def test_failures_are_listed_and_the_rest_is_computed(cli: Command, monkeypatch:
     assert "edges within a class" in done.output
 
 
-def test_ctrl_c_keeps_the_results(cli: Command, folder: Path) -> None:
-    def interrupt() -> None:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            time.sleep(0.05)
-            if (folder / "STORE" / FILE).exists():
-                with Store(folder / "STORE") as store:
-                    if len(store.computed()) >= 2:
-                        os.kill(os.getpid(), signal.SIGINT)
-                        return
+def test_ctrl_c_keeps_the_results(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = count(1)
 
-    watcher = threading.Thread(target=interrupt)
-    watcher.start()
-    stopped = cli("reproduce", "with-robust-cld", *SMALL)
-    watcher.join()
-    assert stopped.exit_code == 2
-    assert "saved in STORE" in stopped.stderr
-    assert "the same command resumes" in stopped.stderr
+    def struck(task: Task) -> CellResult:
+        if next(started) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        return run_task(task)
+
+    monkeypatch.setattr("focusedcleaner.experiments.engines.run_task", struck)
+    stopped = in_child(lambda: main(["reproduce", "with-robust-cld", *SMALL]), seconds=120)
+    assert stopped.code == 2, stopped
+    assert stopped.err == f"interrupted: 2 new cells saved in STORE/{FILE}; the same command resumes\n"
     with Store(folder / "STORE") as store:
-        assert len(store.computed()) >= 2
+        assert len(store.computed()) == 2
         assert store.database.execute("SELECT COUNT(*) FROM leases").fetchone() == (0,)
 
 

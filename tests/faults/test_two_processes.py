@@ -35,14 +35,14 @@ def at_once(folder: Path, first: tuple[str, ...], second: tuple[str, ...], *, de
         child.start()
     outcomes = dict(results.get() for _ in children)
     for child in children:
-        child.join(30)
+        child.join(60)
     return [outcomes[number] for number in range(2)]
 
 
 def _run(folder: Path, words: tuple[str, ...], barrier: Barrier, pause: float, results: object, number: int) -> None:
     def command() -> None:
         os.chdir(folder)
-        barrier.wait(30)
+        barrier.wait(60)
         time.sleep(pause)
         main(list(words))
 

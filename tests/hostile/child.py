@@ -49,7 +49,7 @@ class Outcome:
         return self.code == 2 and len(lines) == 1 and lines[0].startswith("error: ")
 
 
-def in_child(function: Callable[[], Any], *, seconds: float = 20.0, megabytes: int = 1024) -> Outcome:
+def in_child(function: Callable[[], Any], *, seconds: float = 60.0, megabytes: int = 1024) -> Outcome:
     """Call a function in a fork of this process, which may take so much time and so much more memory.
 
     The exit code is that of `SystemExit`, 0 after a return and 1 after any other exception, with its traceback.

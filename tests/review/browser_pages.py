@@ -33,7 +33,7 @@ QUIET = (
     "--disable-quic",
     "--no-first-run",
 )
-PATIENCE = 20_000
+PATIENCE = 60_000
 """Milliseconds that a busy machine may take."""
 
 

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from focusedcleaner.review.classes import Classes, all_classes
 from focusedcleaner.review.page import Review
 from focusedcleaner.runs import Run, read_run
-from tests.review.browser_pages import CHROMIUM, QUIET, looking, served
+from tests.review.browser_pages import CHROMIUM, PATIENCE, QUIET, looking, served
 from tests.review.sample_runs import a_client, a_review, a_run
 
 
@@ -56,7 +56,7 @@ def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("no chromium on this machine: apt-get install chromium")
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET, timeout=PATIENCE)
         yield started
         started.close()
 

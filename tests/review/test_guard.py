@@ -101,7 +101,7 @@ def test_a_browser_is_sent_to_a_private_file(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("webbrowser.open", opened.put)
     address = f"{HOME}/?token=a&b"
     with open_privately(address):
-        link = opened.get(timeout=20)
+        link = opened.get(timeout=60)
         assert link.startswith("file:///")
         path = Path(url2pathname(urlsplit(link).path))
         assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
