@@ -7,10 +7,13 @@ installed packages declare as plug-ins come after it.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import import_module
+from importlib.metadata import EntryPoints, entry_points
 from typing import Any, Generic, Protocol, TypeVar
 
 from focusedcleaner.errors import InputError, InputWarning
@@ -126,9 +129,7 @@ def load_plugins() -> None:
 
     A module that fails is left out, with a warning: a broken plug-in does not take the built-in methods along.
     """
-    from importlib.metadata import entry_points
-
-    for entry in entry_points(group=PLUGINS):
+    for entry in _declared_plugins(tuple(sys.path)):
         if entry.value in _loaded_plugins:
             continue
         _loaded_plugins.add(entry.value)
@@ -137,6 +138,13 @@ def load_plugins() -> None:
         except Exception as error:  # noqa: BLE001  # a plug-in may raise anything
             why = f"{type(error).__name__}: {error}".splitlines()[0]
             warnings.warn(f"the plug-in {entry.name} ({entry.value}) is left out: {why}", InputWarning, stacklevel=2)
+
+
+@cache
+def _declared_plugins(path: tuple[str, ...]) -> EntryPoints:
+    """The plug-ins of the packages on this ``sys.path``: every look-up of a name would look again."""
+    del path
+    return entry_points(group=PLUGINS)
 
 
 class Registry(Generic[T]):
