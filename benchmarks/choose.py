@@ -43,7 +43,7 @@ class Situation(NamedTuple):
 
 def poison(name: str, *rivals: str) -> dict[str, Cell]:
     """The cells of a trust or label-free benchmark, with the number of planted edges and the oracle's ESR."""
-    found = {key: dict(cell) for key, cell in Results(name).cells.items()}
+    found: dict[str, Cell] = dict(Results(name).cells)
     for rival in rivals:
         for key, cell in Results(rival).cells.items():
             if key in found:
@@ -286,7 +286,12 @@ def tables() -> Iterator[tuple[Section, str]]:
 
 def main() -> int:
     parser(__doc__).parse_args()
-    return exit_code(lambda: [section.write(table) for section, table in tables()])
+
+    def work() -> None:
+        for section, table in tables():
+            section.write(table)
+
+    return exit_code(work)
 
 
 if __name__ == "__main__":
