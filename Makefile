@@ -3,6 +3,7 @@
 # make check      lint, types, layers and the fast tests without the hostile ones: about a minute once everything is set up
 # make test-data  the tests that need the real graphs in FOCUSEDCLEANER_DATA
 # make docs       builds the documentation site into docs/_build/html, runs its examples, and looks at every page
+# make package    builds the package into dist/, installs it into an empty environment and runs the quick start there
 # make hostile    the long campaign: hostile files, kills at every disk step, load; figures in docs/reliability.md
 # make bench      measures speed and quality against the figures in docs/benchmarks.md
 # make reproduce  computes what is missing of the paper's tables and figures: hours, resumable
@@ -14,7 +15,7 @@ READY := $(VENV)/.ready
 # Every worker computes with one thread.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q --numprocesses auto --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test check test-data docs hostile browser lint types layers bench reproduce format clean
+.PHONY: demo test check test-data docs hostile browser lint types layers package bench reproduce format clean
 
 demo: $(READY)
 	$(BIN)/focusedcleaner demo
@@ -56,6 +57,9 @@ layers: $(READY)
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+package: $(READY)
+	$(BIN)/python -m tests.package.check
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

@@ -14,7 +14,8 @@ import tarfile
 import tempfile
 import venv
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from time import monotonic
 
@@ -30,7 +31,7 @@ MACHINE_PATHS = re.compile(rb"/(?:root|work|home|Users)/\w+/\w+")
 DATA = """
 import focusedcleaner as fc
 
-clean = fc.datasets.synthetic(600, mean_degree=6.0, homophily=0.9, attribute_signal=0.5)
+clean = fc.datasets.synthetic(300, mean_degree=5.0, homophily=0.9, attribute_signal=0.5)
 fc.save_graph(clean, "clean.csv")
 fc.save_graph(fc.attack("mettack").poison(clean, "10%").graph, "edges.csv")
 """
@@ -42,6 +43,15 @@ done = doctest.testfile(sys.argv[1], module_relative=False, optionflags=flags)
 print(done.attempted, "examples of the README")
 sys.exit(done.failed or not done.attempted)
 """
+
+
+IMPORTED = "import focusedcleaner as fc; print(fc.__file__, fc.__version__)"
+EXTRAS = {
+    "review": ("review", "RUN", "--no-browser"),
+    "plots": ("reproduce", "metrics", "--data", "synthetic-100", "--store", "STORE", "--out", "OUT"),
+    "ray": ("sanitize", "edges.csv", "--engine", "ray", "--out", "OTHER"),
+}
+"""A command that needs each extra."""
 
 
 class Failed(Exception):
@@ -91,8 +101,8 @@ def check_source(source: Path) -> None:
         files = {member.name.partition("/")[2]: member for member in opened if member.isfile()}
         for name, member in files.items():
             content = opened.extractfile(member)
-            found = MACHINE_PATHS.search(content.read()) if content else None
-            check(not found, f"{name} in the source distribution names a folder of a machine: {found}")
+            path = MACHINE_PATHS.search(content.read()) if content else None
+            check(not path, f"{name} in the source distribution names a folder of a machine: {path}")
     found = {name for name in files if not MADE.fullmatch(name)}
     expected = tracked() - UNPACKED
     check(found == expected, f"the source distribution and the repository differ: {sorted(found ^ expected)}")
@@ -111,43 +121,42 @@ def install(wheel: Path, place: Path) -> Path:
     return commands
 
 
-def use(commands: Path, place: Path) -> Iterator[str]:
-    """What somebody does first, in an empty folder; yields what was done."""
+def use_as_a_library(commands: Path, place: Path) -> str:
+    """The examples of the README."""
+    place.mkdir()
+    return run(commands / "python", "-c", README, ROOT / "README.md", cwd=place).strip()
+
+
+def use_as_a_command(commands: Path, place: Path) -> str:
+    """What somebody types first."""
     place.mkdir()
     python, command = commands / "python", commands / PACKAGE
 
     def cli(*words: str, code: int = 0) -> str:
         return run(command, *words, cwd=place, code=code)
 
-    version = run(python, "-c", f"import {PACKAGE}; print({PACKAGE}.__file__, {PACKAGE}.__version__)", cwd=place)
-    check(str(commands.parent) in version, f"another installation is used: {version}")
-    check(cli("--version").split()[-1] == version.split()[-1], "--version shows another version")
+    where, version = run(python, "-c", IMPORTED, cwd=place).split()
+    check(Path(where).is_relative_to(commands.parent), f"another installation is used: {where}")
+    check(cli("--version").split()[-1] == version, "--version shows another version")
     doctor = cli("doctor")
-    for extra in ("plots", "ray", "review"):
+    for extra in EXTRAS:
         check(f"{PACKAGE}[{extra}]" in doctor, f"doctor does not say how to get {extra}")
-    yield "--version, doctor"
-
-    yield run(python, "-c", README, ROOT / "README.md", cwd=place).strip()
 
     run(python, "-c", DATA, cwd=place)
     nodes = ("--nodes", "edges.nodes.csv")
     check("self-attack" in cli("check", "edges.csv", *nodes), "check names no method")
     check("Poisoned" in cli("sanitize", "edges.csv", *nodes, "--out", "RUN"), "the poison is not found")
-    check("recision" in cli("report", "RUN", "--truth", "clean.csv"), "report shows no precision")
     for name in ("removed.csv", "sanitized.csv", "report.html", "run.json"):
         check((place / "RUN" / name).is_file(), f"the run has no {name}")
-    yield "check, sanitize and report on a CSV file"
+    report = (place / "RUN" / "report.html").read_bytes()
+    cli("report", "RUN", "--truth", "clean.csv")
+    check((place / "RUN" / "report.html").read_bytes() != report, "the report does not show the truth")
 
-    small = ("--data", "synthetic-100", "--store", "STORE", "--out", "OUT")
-    for extra, words in {
-        "review": ("review", "RUN", "--no-browser"),
-        "plots": ("reproduce", "metrics", *small),
-        "ray": ("reproduce", "metrics", *small, "--engine", "ray"),
-    }.items():
+    for extra, words in EXTRAS.items():
         told = cli(*words, code=2)
         check(f"pip install '{PACKAGE}[{extra}]'" in told, f"without {extra}: {told}")
         check(len(told.splitlines()) == 1, f"without {extra} more than a line is printed: {told}")
-    yield "one line names each missing extra"
+    return "--version, doctor, check, sanitize and report; one line for each missing extra"
 
 
 def main() -> int:
@@ -174,8 +183,12 @@ def _check_all(told: Callable[[str], None]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         commands = install(wheel, Path(folder) / "environment")
         told("the wheel is installed into an empty environment")
-        for done in use(commands, Path(folder) / "here"):
-            told(done)
+        with ThreadPoolExecutor(2) as both:
+            uses = [
+                both.submit(use, commands, Path(folder) / use.__name__) for use in (use_as_a_command, use_as_a_library)
+            ]
+            for done in as_completed(uses):
+                told(done.result())
 
 
 if __name__ == "__main__":
