@@ -31,6 +31,12 @@ def test_help_and_version(cli: Command) -> None:
         assert "Usage" in shown.stdout
 
 
+def test_the_package_runs_as_a_module(folder: Path) -> None:
+    command = [sys.executable, "-m", "focusedcleaner", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("focusedcleaner 0.")
+
+
 @pytest.mark.parametrize("words", [["sanitize"], ["score", "RUN"], ["polish"], ["demo", "--seed", "-3"]])
 def test_usage(cli: Command, words: list[str]) -> None:
     done = cli(*words)

@@ -101,6 +101,12 @@ def test_the_verdict_follows_what_attackers_chose(
     assert found.planted.sum() == pytest.approx(np.mean(counts), rel=1e-3)
 
 
+def test_one_edge_is_counted_in_the_singular(clean: Graph) -> None:
+    search = WideAndSettling([posterior(150.0, 100.0)], [posterior(1.0, 0.0), posterior(1.0, 0.0)])
+    found = judge_by_settling(Observed.of(clean.without_test_labels()), search, labels=False)
+    assert found.verdict.reason.startswith("without labels, 1 edge looks planted")
+
+
 def test_bare_edges_never_look_clean(clean: Graph) -> None:
     bare = replace(clean.without_test_labels(), attributes=None, attribute_names=None)
     found = judge_by_settling(

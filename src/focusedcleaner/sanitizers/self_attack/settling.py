@@ -117,7 +117,8 @@ def _geometric(rounds: list[list[float]]) -> FloatArray:
 
 
 def _verdict(estimate: Estimate, chosen: float, edges: int, condition: str) -> Verdict:
-    flags = f"{condition}{count(round(estimate.number), 'edge')} look planted"
+    number = round(estimate.number)
+    flags = f"{condition}{count(number, 'edge')} {'looks' if number == 1 else 'look'} planted"
     if chosen > FOUND_SHARE * edges and chosen >= PURPOSEFUL_SHARE * estimate.number:
         return Verdict("poisoned", f"{flags}, {round(chosen):,} of them as an attacker of models would choose them")
     if estimate.number <= CALM_SHARE * edges:
