@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -50,6 +51,7 @@ napoleon_google_docstring, napoleon_numpy_docstring = True, False
 napoleon_use_rtype = False
 
 # The examples are scripts in jupytext's percent format. Each is run once and again only when it has changed.
+os.environ["PYTHONWARNINGS"] = "ignore:IProgress not found"  # tqdm's, without ipywidgets; it names this machine's folders
 nb_custom_formats = {".py": ["jupytext.reads", {"fmt": "py:percent"}]}
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(Path(__file__).parent / "_build" / "jupyter_cache")

@@ -35,7 +35,7 @@ def test_removes_what_the_sanitizer_removes(graph: Graph, data: Any) -> None:
 
 def test_leaves_the_input_alone(data: Any) -> None:
     before = data.clone()
-    Sanitize(budget=5)(data)
+    Sanitize("agreement", budget=5)(data)
     assert data.keys() == before.keys()
     assert torch.equal(data.edge_index, before.edge_index)
 
@@ -43,7 +43,7 @@ def test_leaves_the_input_alone(data: Any) -> None:
 def test_what_belongs_to_edges_goes_with_them(data: Any) -> None:
     data.edge_attr = data.edge_index.T.clone().float()
     data.edge_weight = torch.ones(data.num_edges)
-    cleaned = Sanitize(budget=10)(data)
+    cleaned = Sanitize("agreement", budget=10)(data)
     assert cleaned.num_edges == data.num_edges - 20
     assert torch.equal(cleaned.edge_attr, cleaned.edge_index.T.float())
     assert len(cleaned.edge_weight) == cleaned.num_edges
@@ -54,7 +54,7 @@ def test_self_loops_stay(data: Any) -> None:
     loops = torch.arange(4).repeat(2, 1)
     data.edge_index = torch.cat([data.edge_index, loops], 1)
     with pytest.warns(InputWarning, match="4 self-loops"):
-        cleaned = Sanitize(budget=10)(data)
+        cleaned = Sanitize("agreement", budget=10)(data)
     assert (cleaned.edge_index[0] == cleaned.edge_index[1]).sum() == 4
 
 

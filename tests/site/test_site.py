@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -72,6 +73,12 @@ def test_links_lead_somewhere(page: str, elements: dict[str, Elements]) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_nothing_is_loaded_from_elsewhere(page: str, elements: dict[str, Elements]) -> None:
     assert [address for address in elements[page].loaded if "//" in address] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_names_a_folder_of_this_machine(page: str) -> None:
+    text = (SITE / page).read_text(encoding="utf-8")
+    assert [name for name in (str(SITE.parents[2]), sys.prefix, "/tmp/tmp") if name in text] == []
 
 
 def test_everything_public_is_documented(elements: dict[str, Elements]) -> None:

@@ -50,7 +50,7 @@ def demo(options: DemoOptions) -> None:
         "hits": result.hits,
         "esr": result.esr,
         "oracle_esr": result.oracle_esr,
-        "accuracy": _accuracies(graphs, seed),
+        "accuracy": accuracies(graphs, seed),
         "seconds": round(time.perf_counter() - start, 3),
         "run": str(folder.path),
         "report": str(folder.path / REPORT),
@@ -74,7 +74,7 @@ def _graph(seed: int) -> tuple[str, Graph]:
     return name, graph.with_split(Split.random(graph.labels, seed=seed))  # type: ignore[arg-type]
 
 
-def _accuracies(graphs: dict[str, Graph], seed: int) -> dict[str, float]:
+def accuracies(graphs: dict[str, Graph], seed: int) -> dict[str, float]:
     """The mean accuracy of a two-layer GCN on the test nodes of each graph."""
     accuracy: dict[str, float] = {}
     with progress_bar("Training GCNs") as progress:
