@@ -82,7 +82,7 @@ def _trained(task: str, poisoned: Graph, seed: int) -> float:
     model, _, method = task.partition(" after ")
     if method:
         settings, budget = ({"threshold": 0.01}, "auto") if method == "jaccard" else ({}, BUDGET)
-        poisoned = sanitizer(method, **settings).sanitize(poisoned, budget).graph  # type: ignore[arg-type]
+        poisoned = sanitizer(method, **settings).sanitize(poisoned, budget).graph
     return classifier(model).fit(poisoned, seed=seed).accuracy(poisoned)
 
 
@@ -92,7 +92,7 @@ def theirs(python: Path, library: str, task: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "graph.npz"
         save_graph(clean if task in ATTACKS else poisoned, path)
-        command = [python, peers_theirs.__file__, library, task, path]
+        command = [str(python), peers_theirs.__file__, library, task, str(path)]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:
         return {"error": (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]}

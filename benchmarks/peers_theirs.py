@@ -44,7 +44,8 @@ class Input:
             self.labels = file["labels"]
             self.train, self.val, self.test = (file[f"idx_{part}"] for part in ("train", "val", "test"))
         self.others = np.concatenate([self.val, self.test])
-        self.nodes, self.columns, self.classes = *self.features.shape, int(self.labels.max()) + 1
+        self.nodes, self.columns = map(int, self.features.shape)
+        self.classes = int(self.labels.max()) + 1
         self.edges = np.column_stack(sp.triu(self.adjacency).nonzero())
 
     @staticmethod
@@ -83,7 +84,7 @@ def steps_of(module: str, attack: Callable[[], object]) -> Found:
                 raise _Enough
             yield item
 
-    import_module(module).tqdm = bar  # type: ignore[attr-defined]
+    vars(import_module(module))["tqdm"] = bar
     with contextlib.suppress(_Enough):
         attack()
     return {"seconds": [float(step) for step in np.diff(starts)]}
@@ -164,15 +165,15 @@ def deeprobust(task: str, graph: Input) -> Found:
             return trainings(defended(lambda: defense.GCN(nhid=16, **sizes)), 5)
         case "gcn after jaccard":
             return trainings(defended(lambda: defense.GCNJaccard(nhid=16, **sizes), threshold=0.01), 5)
-        case "gcn after svd":
-            return trainings(defended(lambda: defense.GCNSVD(nhid=16, **sizes), k=50), 1)
+        case "gcn after svd":  # with k=50, its default, a row of the low-rank matrix has a negative sum: all is NaN
+            return trainings(defended(lambda: defense.GCNSVD(nhid=16, **sizes), k=15), 1)
         case "rgcn":
             return trainings(defended(lambda: defense.RGCN(nnodes=graph.nodes, nhid=32, **sizes)), 1)
         case "simpgcn":
             os.mkdir("saved_knn")  # where it keeps its nearest neighbours, and does not make the folder
             return trainings(defended(lambda: defense.SimPGCN(nnodes=graph.nodes, nhid=128, **sizes)), 1)
         case "median":
-            data_list = [graph.pyg()]  # its own Dpr2Pyg fails with PyG 2.4 and later
+            data_list = [graph.pyg()]
 
             def median() -> float:
                 model = defense.MedianGCN(nhid=16, **sizes)
@@ -272,8 +273,9 @@ class WholeGraph:
 
 def pygod(task: str, graph: Input) -> Found:
     """PyGOD 1.1.0: a detector of nodes, and the scores of edges as its maintainers advise."""
-    import_module("pygod.detector.base").NeighborLoader = WholeGraph  # type: ignore[attr-defined]
-    edges, found = torch.from_numpy(graph.edges.T), {"seconds": [], "scores": []}
+    vars(import_module("pygod.detector.base"))["NeighborLoader"] = WholeGraph
+    edges = torch.from_numpy(graph.edges.T)
+    found: Found = {"seconds": [], "scores": []}
     for seed in range(1):
         torch.manual_seed(seed)
         np.random.seed(seed)
