@@ -1,23 +1,19 @@
 """Speed, memory and strength of the attacks, beside Pro-GNN's METTACK graphs; resumable, fills docs/attacks.md.
 
-python -m benchmarks.attacks [--seeds 10] [--deeprobust FOLDER]
+python -m benchmarks.attacks [--seeds 10]
 """
 
 from __future__ import annotations
 
 import argparse
-import builtins
 import itertools
 import json
 import sys
-import time
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from benchmarks.common import (
     Results,
@@ -45,7 +41,6 @@ NEWER = ("meta-pgd", "grad", "lrbcd")
 """Attacks that are measured at 10 %, with `NEWER_SEEDS` trainings."""
 NEWER_SEEDS = 3
 PAGE = Section("attacks.md")
-PEER = "deeprobust mettack | cora"
 
 
 def pubmed_sized() -> Graph:
@@ -123,38 +118,6 @@ def poisoned(clean: Graph, flips: str, power: float) -> Graph:
     return flipped(clean, pairs[: int(power * clean.num_edges + 1e-9)])
 
 
-def deeprobust(folder: str, flips: int = 3) -> dict[str, Any]:
-    """Measure a few flips by DeepRobust's METTACK on the same graph, called as in its documentation."""
-    sys.path.insert(0, folder)
-    vars(builtins).setdefault("warnings", warnings)  # 0.2.11 uses it in two places without importing it
-    from deeprobust.graph.defense import GCN  # type: ignore[import-not-found]
-    from deeprobust.graph.global_attack import Metattack  # type: ignore[import-not-found]
-
-    clean = published("cora", 0)[0]
-    assert clean.split is not None
-    assert clean.labels is not None
-    assert clean.attributes is not None
-    features, adjacency = sp.csr_matrix(clean.attributes), sp.csr_matrix(clean.adjacency())
-    labels = np.array(clean.labels)
-    one = unit()
-    surrogate = GCN(
-        nfeat=features.shape[1],
-        nclass=clean.num_classes,
-        nhid=16,
-        dropout=0,
-        with_relu=False,
-        with_bias=False,
-        device="cpu",
-    )
-    surrogate.fit(features, adjacency, labels, clean.split.train)
-    others = np.concatenate([clean.split.val, clean.split.test])
-    model = Metattack(surrogate, nnodes=clean.num_nodes, feature_shape=features.shape, lambda_=0.0, device="cpu")
-    start = time.perf_counter()
-    model.attack(features, adjacency, labels, clean.split.train, others, n_perturbations=flips, ll_constraint=False)
-    seconds = time.perf_counter() - start
-    return {"seconds": round(seconds, 2), "units": round(seconds / one, 1), "flips made": flips}
-
-
 def training_share(name: str, cell: dict[str, Any]) -> float:
     """The share of an attack's flips that touch a training node."""
     data = name.split(" | ")[1]
@@ -168,13 +131,6 @@ def speed_table(results: Results) -> str:
     """A row per attack."""
     columns = ["attack", "flips", "insertions", "at training nodes", "seconds", "units", "units a flip", "peak GB"]
     table = markdown_table(columns, [])
-    if PEER in results:
-        cell = results.cells[PEER]
-        per_flip = cell["units"] / cell["flips made"]
-        table += (
-            f"| DeepRobust 0.2.11's METTACK, cora | {cell['flips made']} | | | {cell['seconds']:.0f} | "
-            f"{cell['units']:.0f} | {per_flip:.0f} | |\n"
-        )
     for name in RUNS:
         if name in results:
             cell = results.cells[name]
@@ -212,26 +168,20 @@ def write_page(results: Results) -> None:
     PAGE.write(speed_table(results) + caption + strength_table(results))
 
 
-def everything(seeds: int, peer: str | None) -> None:
-    """Measure all that is missing, and DeepRobust if its folder is given; write the page."""
+def everything(seeds: int) -> None:
+    """Measure all that is missing; write the page."""
     run(seeds)
-    results = Results("attacks")
-    if peer:
-        results.add(PEER, deeprobust(peer))
-    else:
-        sys.stderr.write("DeepRobust is not measured: give its folder with --deeprobust FOLDER\n")
-    write_page(results)
+    write_page(Results("attacks"))
 
 
 def main() -> int:
     options = parser(__doc__)
     options.add_argument("--seeds", type=int, default=10)
     options.add_argument("--run", choices=RUNS, help=argparse.SUPPRESS)
-    options.add_argument("--deeprobust", metavar="FOLDER", help="folder of DeepRobust, to measure it as well")
     chosen = options.parse_args()
     if chosen.run:
         return exit_code(lambda: sys.stdout.write(json.dumps(RUNS[chosen.run]()) + "\n"))
-    return exit_code(lambda: everything(chosen.seeds, chosen.deeprobust))
+    return exit_code(lambda: everything(chosen.seeds))
 
 
 if __name__ == "__main__":
