@@ -90,13 +90,16 @@ def error_of(action: Callable[[], Any]) -> str:
 
 
 def tasks(executor: Executor, folder: Path) -> dict[str, Any]:
-    ray_blocks.RETRIES = 1
-    return {
-        "in order": executor.map(die_once, list(range(6)), folder / "flag"),
-        "processes": len(set(executor.map(whoami, list(range(4))))),
-        "always dying": error_of(lambda: executor.map(die, [0, 1])),
-        "error": error_of(lambda: executor.map(refuse, [0, 1])),
-    }
+    retries, ray_blocks.RETRIES = ray_blocks.RETRIES, 1
+    try:
+        return {
+            "in order": executor.map(die_once, list(range(6)), folder / "flag"),
+            "processes": len(set(executor.map(whoami, list(range(6))))),
+            "always dying": error_of(lambda: executor.map(die, [0, 1])),
+            "error": error_of(lambda: executor.map(refuse, [0, 1])),
+        }
+    finally:
+        ray_blocks.RETRIES = retries
 
 
 def refuse(number: int) -> None:
@@ -117,26 +120,21 @@ def altered(executor: Executor, folder: Path) -> dict[str, str]:
     return answers
 
 
-def two_workers(address: str, stored: Graph, folder: Path) -> dict[str, Any]:
-    """All methods on both kinds of graphs; a killed worker, tasks, and folders that the driver did not open."""
-    with ray_executor(address, workers=2) as executor:
+def three_workers(nodes: Cluster, second: Any, stored: Graph, folder: Path) -> dict[str, Any]:
+    """All methods on both kinds of graphs; a killed worker, tasks, folders that the driver did not open, a lost node."""
+    with ray_executor(nodes.address, workers=3) as executor:
         answers: dict[str, Any] = {
-            **outcomes("2 folder", stored, executor),
-            **outcomes("2 memory", graph_of_many_blocks(), executor),
+            **outcomes("3 folder", stored, executor),
+            **outcomes("3 memory", graph_of_many_blocks(), executor),
             DEFAULT: outcome(cleaned(DEFAULT, stored, executor=executor)),
             "worker": outcome(cleaned("cld", stored, executor=executor, progress=once(kill_one_worker))),
             "tasks": tasks(executor, folder),
             "folder": altered(executor, folder / "copy"),
         }
-    _, left = psutil.wait_procs(workers(), timeout=30)
-    return {**answers, "workers left": len(left)}
-
-
-def a_lost_node(nodes: Cluster, second: Any, stored: Graph) -> dict[str, Any]:
-    with ray_executor(nodes.address, workers=3) as executor:
-        answers = outcomes("3 folder", stored, executor)
         kill = once(lambda: nodes.remove_node(second, allow_graceful=False))
-        return {**answers, "node": outcome(cleaned("cld", stored, executor=executor, progress=kill))}
+        answers["node"] = outcome(cleaned("cld", stored, executor=executor, progress=kill))
+    _, left = psutil.wait_procs(workers(), timeout=60)
+    return {**answers, "workers left": len(left)}
 
 
 def a_lost_cluster(address: str, stored: Graph, checkpoint: Path) -> dict[str, Any]:
@@ -170,8 +168,7 @@ def main(folder: Path) -> None:
         answers: dict[str, Any] = {
             "version": wrong_version(nodes.address),
             "too many": error_of(lambda: ray_executor(nodes.address, workers=5).__enter__()),
-            **two_workers(nodes.address, stored, folder),
-            **a_lost_node(nodes, second, stored),
+            **three_workers(nodes, second, stored, folder),
             **a_lost_cluster(nodes.address, stored, folder / "checkpoint.npz"),
         }
     finally:

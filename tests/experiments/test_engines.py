@@ -63,10 +63,17 @@ def test_a_task_is_repeated_when_its_worker_is_killed() -> None:
     assert not workers(), "all processes are gone"
 
 
-def test_a_task_that_kills_its_workers_fails_and_the_engine_goes_on() -> None:
+def test_a_task_that_kills_its_workers_fails_and_the_engine_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
     engine = Processes(1)
     try:
         engine.start(TASKS[0])
+        environment = first_worker().environ()  # workers have their own
+        assert environment["OMP_NUM_THREADS"] == "1"
+        assert int(environment["MALLOC_TRIM_THRESHOLD_"]) > 0
+        assert os.environ["OMP_NUM_THREADS"] == "7"
+        assert "MALLOC_TRIM_THRESHOLD_" not in os.environ
         for _ in range(RETRIES + 1):
             first_worker().kill()
             results = dict(engine.finished(timeout=60))
@@ -94,18 +101,3 @@ def test_workers_end_when_the_runner_is_killed() -> None:
     runner.kill()
     runner.join()
     assert not psutil.wait_procs([worker], timeout=60)[1]
-
-
-def test_workers_have_an_environment_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
-    engine = Processes(1)
-    try:
-        engine.start(TASKS[0])
-        environment = first_worker().environ()
-        assert environment["OMP_NUM_THREADS"] == "1"
-        assert int(environment["MALLOC_TRIM_THRESHOLD_"]) > 0
-        assert os.environ["OMP_NUM_THREADS"] == "7"
-        assert "MALLOC_TRIM_THRESHOLD_" not in os.environ
-    finally:
-        engine.close()
