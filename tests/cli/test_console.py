@@ -100,3 +100,14 @@ def test_steps_without_a_stage_are_counted() -> None:
 
 def test_a_resumed_run_is_not_too_hopeful() -> None:
     assert "0:00:20 left" in drawn((7, 10, ""), (8, 10, ""))
+
+
+def test_colours_that_are_forced_bring_no_bar(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Notebooks set FORCE_COLOR for commands, whose output is then kept line by line."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress_bar("Looking") as update:
+        update(1, 2, "round 1 of 2")
+        cast("Any", update).bar.refresh()
+    assert capsys.readouterr().err == ""

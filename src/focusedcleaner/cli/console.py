@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -175,6 +176,12 @@ class _Bar:
         self.bar.update(self.task, completed=done, total=total, stage=stage, end=end)
 
 
+def bar_console() -> Console:
+    """Standard error for bars. FORCE_COLOR, which notebooks and CI set, does not make a terminal of it."""
+    terminal = None if sys.stderr.isatty() else False
+    return Console(stderr=True, force_terminal=terminal, markup=False, highlight=False, emoji=False)
+
+
 @contextmanager
 def progress_bar(
     description: str,
@@ -184,7 +191,7 @@ def progress_bar(
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Update]:
     """Show a progress bar on standard error, or another console, if that is a terminal; ``bytes_``: steps are bytes."""
-    console = console or Console(stderr=True, markup=False, highlight=False, emoji=False)
+    console = console or bar_console()
     columns: list[progress.ProgressColumn] = [
         progress.TextColumn("{task.description}", markup=False),
         progress.BarColumn(),

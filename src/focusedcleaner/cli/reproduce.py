@@ -11,13 +11,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as ProgressBar
 from rich.table import Column, Table
 
 from focusedcleaner import datasets
-from focusedcleaner.cli.console import Stopped, count, note, screen
+from focusedcleaner.cli.console import Stopped, bar_console, count, note, screen
 from focusedcleaner.cli.options import ReproduceOptions
 from focusedcleaner.errors import InputError
 from focusedcleaner.experiments import catalogue, store
@@ -132,7 +131,7 @@ def _folder(options: ReproduceOptions) -> Path:
 
 def _compute(opened: store.Store, cells: Sequence[Cell], engine: Engine, max_minutes: float | None) -> RunReport:
     """Compute the missing cells, with a bar or, without a terminal, a line per minute; Ctrl-C says what was saved."""
-    console = Console(stderr=True, markup=False, highlight=False, emoji=False)
+    console = bar_console()
     columns = [TextColumn("{task.description}", markup=False), BarColumn()]
     printed = time.monotonic() - LINE_EVERY / 2
     with ProgressBar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
