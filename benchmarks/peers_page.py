@@ -12,6 +12,7 @@ from focusedcleaner.experiments.store import committed_results
 from focusedcleaner.experiments.tables import fill_tables
 
 SPEED, FOUND, LARGEST, PUBLISHED = (Section("peers.md", name) for name in ("speed", "found", "largest", "published"))
+README = Section("../README.md", "readme")
 LIBRARIES = {"focusedcleaner": "**ours**", "deeprobust": "DeepRobust 0.2.11", "greatx": "GreatX 0.0.1b0"}
 TASKS = {
     "mettack": "METTACK, one flip",
@@ -85,6 +86,7 @@ def tables() -> Iterator[tuple[Section, str]]:
     yield FOUND, found(cells)
     yield LARGEST, largest(Results("scale").cells)
     yield PUBLISHED, "\n".join(map(accuracies, NEWER))
+    yield README, readme(cells)
 
 
 def speed(cells: Cells) -> str:
@@ -159,6 +161,41 @@ def largest(cells: Cells) -> str:
     told("DeepRobust, METTACK", "PubMed (19,717 nodes, 44,324 edges): not in 16 GB, nor in 32", name, 27)
     told("DeepRobust, METTACK, PGD, MinMax, Pro-GNN", "dense N × N matrices: 1.6 GB each for PubMed", name, 15, 27)
     return markdown_table(("method", "largest graph", "where it says so"), rows)
+
+
+def readme(cells: Cells) -> str:
+    """The README's table: a GCN on Pro-GNN's Cora after each defence, and what the defence costs."""
+    entries = fill_tables(load("prognn-graphs"), committed_results())
+
+    def row(name: str, cell: str, known: Sequence[object], times: int = 1) -> tuple[str, ...]:
+        found = cells[cell]
+        cost = f"{'≈ ' if times > 1 else ''}{_short(times * min(found['seconds']))} s, {found['peak_gb']:.1f} GB"
+        return (name, *(str(value) for value in known), cost)
+
+    def ours(method: str) -> list[str]:
+        return [f"{entries['accuracy cora', method, power].mean:.1f}" for power in ("0.1", "0.25")]
+
+    def published(method: str) -> list[str]:
+        return [f"{entries['accuracy cora', method, power].paper:.1f}" for power in ("0.1", "0.25")]
+
+    after = [_trust("cora", power) for power in ("0.1", "0.25")]
+    authors = f"≈ {_short(AUTHORS['edges'] * AUTHORS['seconds'])} s, {AUTHORS['peak_gb']:.1f} GB"
+    newest = [f"{value:.1f}" for value in (NEWER["cora"][R_GUGNN][1], NEWER["cora"][R_GUGNN][4]) if value is not None]
+    rows = [
+        row("no defence, a GCN", "focusedcleaner | gcn", ours("gcn")),
+        row("GCN-Jaccard, DeepRobust", "deeprobust | gcn after jaccard", published("jaccard")),
+        row("Pro-GNN, DeepRobust", "deeprobust | prognn", published("prognn"), PROGNN_EPOCHS),
+        ("R-GUGNN, published", *newest, "–"),
+        ("FocusedCleaner, the authors' code (CLD)", "–", "–", authors),
+        row("**this package, its default**, then a GCN", "focusedcleaner | self-attack", after),
+    ]
+    head = ("Cora under METTACK (Pro-GNN's graphs)", "accuracy at 10 %", "at 25 %", "cost of the defence at 10 %")
+    largest = Results("scale").cells["cld | 10000000 | threads 2"]
+    cost = f"{_short(largest['seconds'])} s and {largest['peak_gb']:.1f} GB for `cld` on two cores"
+    return (
+        f"{markdown_table(head, rows)}\nThe largest graph so far has ten million edges: {cost}. "
+        "DeepRobust's METTACK did not fit into 32 GB\nfor PubMed, with 44,324 edges.\n"
+    )
 
 
 def accuracies(data: str) -> str:

@@ -51,7 +51,9 @@ napoleon_google_docstring, napoleon_numpy_docstring = True, False
 napoleon_use_rtype = False
 
 # The examples are scripts in jupytext's percent format. Each is run once and again only when it has changed.
-os.environ["PYTHONWARNINGS"] = "ignore:IProgress not found"  # tqdm's, without ipywidgets; it names this machine's folders
+os.environ["PYTHONWARNINGS"] = (
+    "ignore:IProgress not found"  # tqdm's, without ipywidgets; it names this machine's folders
+)
 nb_custom_formats = {".py": ["jupytext.reads", {"fmt": "py:percent"}]}
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(Path(__file__).parent / "_build" / "jupyter_cache")

@@ -14,9 +14,9 @@ from focusedcleaner.datasets import synthetic
 from focusedcleaner.scoring import score
 
 
-def test_the_page_shows_the_stored_results() -> None:
-    text = (PAGES / "peers.md").read_text(encoding="utf-8")
+def test_page_and_readme_show_the_stored_results() -> None:
     for section, table in peers_page.tables():
+        text = (PAGES / section.page).read_text(encoding="utf-8")
         assert f"<!-- {section.name} -->\n{table}<!-- {section.end} -->" in text
 
 

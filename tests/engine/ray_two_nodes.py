@@ -121,7 +121,7 @@ def altered(executor: Executor, folder: Path) -> dict[str, str]:
 
 
 def three_workers(nodes: Cluster, second: Any, stored: Graph, folder: Path) -> dict[str, Any]:
-    """All methods on both kinds of graphs; a killed worker, tasks, folders that the driver did not open, a lost node."""
+    """All methods on both kinds of graphs; a killed worker, tasks, folders that the driver did not open, a lost one."""
     with ray_executor(nodes.address, workers=3) as executor:
         answers: dict[str, Any] = {
             **outcomes("3 folder", stored, executor),
