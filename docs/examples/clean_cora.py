@@ -1,9 +1,10 @@
 # %% [markdown]
 # # Clean a poisoned Cora
 #
-# Cora is a graph of 2,485 papers that cite each other. A graph neural network (GCN) learns to tell the field of a paper
-# from its words and from the papers around it. Here an attacker plants edges so that the GCN fails, FocusedCleaner
-# removes edges without knowing which were planted, and the GCN is trained again.
+# Cora is a graph of 2,485 papers that cite each other. A graph neural network (GCN)
+# learns to tell the field of a paper from its words and from the papers around it.
+# Here an attacker plants edges so that the GCN fails, FocusedCleaner removes edges
+# without knowing which were planted, and the GCN is trained again.
 #
 # You need `pip install 'focusedcleaner[plots]'`. Cora is downloaded once.
 
@@ -18,8 +19,8 @@ plt.rcParams["figure.dpi"] = 120
 # %% [markdown]
 # ## The clean graph
 #
-# The split is the usual one: 10 % of the papers for training, 10 % for validation, 80 % for testing. FocusedCleaner
-# never sees the classes of the test papers.
+# The split is the usual one: 10 % of the papers for training, 10 % for validation,
+# 80 % for testing. FocusedCleaner never sees the classes of the test papers.
 
 # %%
 cora = fc.datasets.load("cora")
@@ -30,8 +31,8 @@ print(f"{clean.homophily:.0%} of the edges join papers of one field")
 # %% [markdown]
 # ## The attack
 #
-# METTACK knows the training papers and adds or removes edges one after the other, each time the one that does the
-# GCN the most harm. It may change 10 % of the edges.
+# METTACK knows the training papers and adds or removes edges one after the other,
+# each time the one that does the GCN the most harm. It may change 10 % of the edges.
 
 # %%
 poisoning = fc.attack("mettack").poison(clean, "10%", seed=0)
@@ -42,17 +43,19 @@ print(f"{poisoned.homophily:.0%} of the edges join papers of one field")
 # %% [markdown]
 # ## The cleaning
 #
-# `fc.sanitize` takes the poisoned graph and nothing else. Its default plants edges itself, learns to recognize them
-# and looks for edges like them. In a notebook the result is shown as its verdict and the most suspicious edges, each
-# with the evidence.
+# `fc.sanitize` takes the poisoned graph and nothing else. Its default plants edges
+# itself, learns to recognize them and looks for edges like them. In a notebook the
+# result is shown as its verdict and the most suspicious edges, each with the
+# evidence.
 
 # %%
 result = fc.sanitize(poisoned, seed=0)
 result
 
 # %% [markdown]
-# The first line is the verdict: whether edges were planted, how many, and which share of the removed edges is expected
-# to be planted. It is an estimate. The verdict can also be *no sign of poison* or *uncertain*; then nothing is removed.
+# The first line is the verdict: whether edges were planted, how many, and which share
+# of the removed edges is expected to be planted. It is an estimate. The verdict can
+# also be *no sign of poison* or *uncertain*; then nothing is removed.
 
 # %%
 print(result.headline)
@@ -60,22 +63,25 @@ print(result.headline)
 # %% [markdown]
 # ## Was it right?
 #
-# Only here do we look at the truth. *Precision* is the share of planted edges among the removed ones, *recall* the
-# share of planted edges that were removed. *ESR*, the measure of the FocusedCleaner paper, is the share of edges that
-# were both planted and removed among all that were either.
+# Only here do we look at the truth. *Precision* is the share of planted edges among
+# the removed ones, *recall* the share of planted edges that were removed. *ESR*, the
+# measure of the FocusedCleaner paper, is the share of edges that were both planted
+# and removed among all that were either.
 
 # %%
 truth = fc.score(result, clean=clean)
 print(truth.sentence)
 
 # %% [markdown]
-# Many genuine edges were removed, too. The default removes every edge with a probability of at least 0.05 of being
-# planted, because a planted edge harms a model more than a genuine one helps it. For a list of edges that are almost
-# certainly planted, call `fc.sanitize(poisoned, purpose="evidence")`.
+# Many genuine edges were removed, too. The default removes every edge with a
+# probability of at least 0.05 of being planted, because a planted edge harms a model
+# more than a genuine one helps it. For a list of edges that are almost certainly
+# planted, call `fc.sanitize(poisoned, purpose="evidence")`.
 #
 # ## Does the GCN recover?
 #
-# `fc.classify` trains a GCN three times on each graph and measures the accuracy on the test papers.
+# `fc.classify` trains a GCN three times on each graph and measures the accuracy on
+# the test papers.
 
 # %%
 before = fc.classify(clean, "gcn", seeds=3)
@@ -85,30 +91,40 @@ for name, value in accuracy.items():
     print(f"{name:<9} {value:.1%}")
 
 # %% [markdown]
-# On the left: the accuracy of the GCN. On the right: all edges of the poisoned graph, the most suspicious first. The
-# curve counts the planted ones; the nearer it is to the dotted line, the better the ranking.
+# On the left: the accuracy of the GCN. On the right: all edges of the poisoned graph,
+# the most suspicious first. The curve counts the planted ones; the nearer it is to
+# the dotted line, the better the ranking.
 
 # %%
 ranking = result.to_frame(all_edges=True)
 planted = {tuple(sorted(edge)) for edge in poisoning.added.tolist()}
-found = np.cumsum([tuple(sorted(edge)) in planted for edge in ranking.select("u", "v").iter_rows()])
+pairs = ranking.select("u", "v").iter_rows()
+found = np.cumsum([tuple(sorted(pair)) in planted for pair in pairs])
 
 fig, (bars, curve) = plt.subplots(1, 2, figsize=(9, 3.6))
-shown = bars.bar(list(accuracy), [100 * value for value in accuracy.values()], color=["C0", "C3", "C2"])
+shown = bars.bar(
+    list(accuracy),
+    [100 * value for value in accuracy.values()],
+    color=["C0", "C3", "C2"],
+)
 bars.bar_label(shown, fmt="%.1f %%")
 bars.set(title="Accuracy of a GCN", ylabel="test accuracy, %", ylim=(0, 100))
 edges = np.arange(1, len(found) + 1)
 curve.plot(edges, found, color="C0", label="FocusedCleaner")
 curve.plot(edges, np.minimum(edges, len(planted)), "k:", label="an oracle")
 curve.plot(edges, edges * len(planted) / len(edges), color="0.6", label="chance")
-curve.axvline(len(result.removed), color="C2", linewidth=1, label="removed up to here")
-curve.set(title="Planted edges found", xlabel="edges, the most suspicious first", ylabel="planted edges among them")
+curve.axvline(
+    len(result.removed), color="C2", linewidth=1, label="removed up to here"
+)
+curve.set(title="Planted edges found", ylabel="planted edges among them")
+curve.set(xlabel="edges, the most suspicious first")
 curve.legend(loc="lower right")
 fig.tight_layout()
 
 # %% [markdown]
 # ## Where to go next
 #
-# - [How far to trust the verdict](../trust.md), measured on graphs that were fixed beforehand.
+# - [How far to trust the verdict](../trust.md), measured on graphs that were fixed
+#   beforehand.
 # - [How the default works](../self-attack.md), and where it fails.
 # - [Your own graph as a file](../data.md): tables, GraphML, npz.
