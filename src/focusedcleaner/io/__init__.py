@@ -81,11 +81,11 @@ def load_graph(
     with a file is an `InputError` of one line.
 
     >>> import tempfile
+    >>> from focusedcleaner.datasets import synthetic
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "payments.csv"
-    ...     _ = path.write_text("payer,payee,amount\\nann,bob,5\\nbob,carl,7\\n")
-    ...     load_graph(path, source="payer", target="payee", weight="amount").names
-    ('ann', 'bob', 'carl')
+    ...     save_graph(synthetic(num_nodes=50), f"{folder}/graph.npz")
+    ...     load_graph(f"{folder}/graph.npz")
+    Graph(50 nodes, 100 edges, 5 classes, 200 attributes)
     """
     file = Path(path)
     options = TableOptions(
