@@ -102,20 +102,15 @@ pairs = ranking.select("u", "v").iter_rows()
 found = np.cumsum([tuple(sorted(pair)) in planted for pair in pairs])
 
 fig, (bars, curve) = plt.subplots(1, 2, figsize=(9, 3.6))
-shown = bars.bar(
-    list(accuracy),
-    [100 * value for value in accuracy.values()],
-    color=["C0", "C3", "C2"],
-)
+percent = [100 * value for value in accuracy.values()]
+shown = bars.bar(list(accuracy), percent, color=["C0", "C3", "C2"])
 bars.bar_label(shown, fmt="%.1f %%")
 bars.set(title="Accuracy of a GCN", ylabel="test accuracy, %", ylim=(0, 100))
 edges = np.arange(1, len(found) + 1)
 curve.plot(edges, found, color="C0", label="FocusedCleaner")
 curve.plot(edges, np.minimum(edges, len(planted)), "k:", label="an oracle")
 curve.plot(edges, edges * len(planted) / len(edges), color="0.6", label="chance")
-curve.axvline(
-    len(result.removed), color="C2", linewidth=1, label="removed up to here"
-)
+curve.axvline(len(result.removed), color="C2", label="removed up to here")
 curve.set(title="Planted edges found", ylabel="planted edges among them")
 curve.set(xlabel="edges, the most suspicious first")
 curve.legend(loc="lower right")

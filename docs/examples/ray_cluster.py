@@ -65,7 +65,6 @@ print(spread)
 # %%
 print("the same edges: ", np.array_equal(alone.removed, spread.removed))
 print("the same scores:", np.array_equal(alone.scores, spread.scores))
-print(fc.score(spread, clean=clean).sentence)
 
 # %% [markdown]
 # Not only the edges are the same: their scores are, to the last digit. Blocks depend

@@ -107,10 +107,8 @@ after = Path("RUN/sanitized.csv").read_text().splitlines()
 print(*after[:5], sep="\n")
 print(f"{len(before) - 1:,} rows before, {len(after) - 1:,} after")
 kept = set(after)
-print(
-    "rows and their order are unchanged:",
-    after == [row for row in before if row in kept],
-)
+unchanged = after == [row for row in before if row in kept]
+print("rows and their order are unchanged:", unchanged)
 
 # %% [markdown]
 # `removed.csv` lists what went, the most suspicious first, with its row in your table
@@ -151,6 +149,9 @@ print("the same edges in the same order:", by_command == in_python)
 
 # %%
 terminal("focusedcleaner score RUN --truth truth.csv")
+
+# %% [markdown]
+# The files are removed; keep yours.
 
 # %%
 os.chdir(tempfile.gettempdir())
